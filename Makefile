@@ -1,0 +1,91 @@
+# `make` alone prints the targets. Everything runs from .venv, which is built from requirements.lock when it is needed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+SAM_VENV := .venv-sam
+SAM_READY := $(SAM_VENV)/.ready
+BUNDLE := build/bundle
+ROOMS := corpora lambdas leaderboard learners simulator client_sdk/banditmt_client benchmarks tests
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint format bench bench-full study-learning serve screenshots openapi template-check lock clean
+
+help:  ## print this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-14s %s\n", $$1, $$2}'
+
+setup: $(READY)  ## build .venv from the lock file (a no-op when nothing changed)
+
+$(READY): requirements.lock pyproject.toml client_sdk/pyproject.toml
+	@.ci/python-is-usable $(PYTHON)
+	$(PYTHON) -m venv $(VENV)
+	@# torch first and alone: whatever build of this version pip finds then satisfies everything that asks for torch
+	$(BIN)/pip install --quiet "$$(grep '^torch==' requirements.lock)"
+	$(BIN)/pip install --quiet --no-deps -r requirements.lock
+	$(BIN)/pip install --quiet --no-deps -e client_sdk -e .
+	@touch $@
+
+demo: setup  ## run the main job on this machine
+	$(BIN)/banditmt demo
+
+test: setup  ## run all tests, with coverage
+	$(BIN)/python -m pytest --cov --cov-report=
+	$(BIN)/python .ci/coverage-floor 95 leaderboard lambdas client_sdk/banditmt_client
+
+lint: setup  ## ruff, ruff format and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy $(ROOMS)
+
+format: setup  ## let ruff format and mend what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: setup  ## print every benchmark as a ratio against a named rival
+	@for bench in $(filter-out benchmarks/gateway.py,$(wildcard benchmarks/[!_]*.py)); do echo; echo "== $$bench"; $(BIN)/python -m "benchmarks.$$(basename $$bench .py)" || exit 1; done
+
+bench-full: setup  ## play the whole training phase on SQLite (some minutes)
+	$(BIN)/python -m benchmarks.service --full-scale
+
+study-learning: setup  ## play all systems on a fresh task with three seeds (hours; goes on when interrupted)
+	$(BIN)/python -m benchmarks.studies.learning
+
+serve: setup  ## run the service and the leaderboard page on this machine
+	$(BIN)/banditmt serve
+
+screenshots: setup  ## take pictures of the leaderboard page for the documentation
+	$(BIN)/python -m tests.browser.screenshots
+
+openapi: setup  ## write docs/openapi.json from the template and the service
+	$(BIN)/python -m simulator.cloud.openapi docs/openapi.json
+
+template-check: setup  ## check template.yaml, build it, and run the bundle in the real Lambda runtime
+	.ci/template-check $(BIN)
+
+# The SAM command line has many dependencies of its own: it lives apart.
+$(SAM_READY): requirements-sam.lock
+	$(PYTHON) -m venv $(SAM_VENV)
+	$(SAM_VENV)/bin/pip install --quiet --no-deps -r requirements-sam.lock
+	@touch $@
+
+# What the functions carry: the service, the judge's pure parts, and few libraries, for arm64. `sam build` asks for a
+# build-* target for each function of the template (see samconfig.toml).
+RUNTIME := $(shell sed -n 's/^ *Runtime: python//p' template.yaml)
+BUNDLED := $(shell grep -rLE --include='*.py' '^ *(import|from) (numpy|sacrebleu|altair|vl_convert)' lambdas leaderboard)
+
+$(BUNDLE): $(BUNDLED) lambdas/requirements.txt requirements.lock
+	rm -rf $@ $@.part
+	$(BIN)/python -m pip install --quiet --no-deps --no-compile --only-binary=:all: --platform manylinux2014_aarch64 \
+		--python-version $(RUNTIME) --target $@.part -r lambdas/requirements.txt
+	tar --create $(BUNDLED) | tar --extract --directory $@.part
+	mv $@.part $@
+
+build-%: $(BUNDLE)
+	cp -R $(BUNDLE)/. $(ARTIFACTS_DIR)
+
+lock: ## resolve the newest versions that pyproject.toml allows into requirements.lock
+	.ci/lock $(PYTHON)
+
+clean:  ## remove everything that make built
+	rm -rf $(VENV) .venv-sam .aws-sam .coverage build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info client_sdk/*.egg-info tests/node/node_modules
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
