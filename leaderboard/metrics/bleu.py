@@ -1,0 +1,151 @@
+"""Smoothed sentence BLEU, the task's feedback, and corpus BLEU, both from one set of sufficient statistics.
+
+The sentence score is cdec's rule: a zero match count becomes 0.01, and orders longer than the hypothesis do not count.
+It differs from sacreBLEU's ``floor[0.01]`` with effective order only where no unigram matches: sacreBLEU answers 0,
+this rule a small positive number. The corpus score is sacreBLEU's default BLEU-4, whose smoothing only shows in texts
+so small that some order has no match at all.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import NamedTuple, Self
+
+MAX_ORDER = 4
+SMOOTHING_OFFSET = 0.01
+
+SENTENCE_SIGNATURE = (
+    f"sentBLEU|nrefs:1|case:mixed|eff:yes|tok:none|smooth:floor[{SMOOTHING_OFFSET}]|nomatch:floored|v:1"
+)
+CORPUS_SIGNATURE = "BLEU|nrefs:1|case:mixed|eff:no|tok:none|smooth:exp|v:1"
+
+
+class BleuStatistics(NamedTuple):
+    """All that BLEU needs to know of one sentence, or of many: sums add up field by field."""
+
+    matches: tuple[int, int, int, int]  # clipped n-gram matches of orders 1 to 4
+    candidates: tuple[int, int, int, int]  # n-grams in the hypothesis of orders 1 to 4
+    reference_length: int
+
+    @property
+    def hypothesis_length(self) -> int:
+        return self.candidates[0]
+
+    def plus(self, other: Self) -> "BleuStatistics":
+        """The statistics of both texts together (``+`` on a named tuple would concatenate)."""
+        m, n = self.matches, other.matches
+        c, d = self.candidates, other.candidates
+        return BleuStatistics(
+            (m[0] + n[0], m[1] + n[1], m[2] + n[2], m[3] + n[3]),
+            (c[0] + d[0], c[1] + d[1], c[2] + d[2], c[3] + d[3]),
+            self.reference_length + other.reference_length,
+        )
+
+    def to_bytes(self) -> bytes:
+        """Nine variable-length integers: nine bytes for a sentence of up to 127 tokens."""
+        packed = bytearray()
+        for value in (*self.matches, *self.candidates, self.reference_length):
+            while value > 0x7F:
+                packed.append(value & 0x7F | 0x80)
+                value >>= 7
+            packed.append(value)
+        return bytes(packed)
+
+    @classmethod
+    def from_bytes(cls, packed: bytes) -> "BleuStatistics":
+        """Read what ``to_bytes`` wrote; anything else is refused."""
+        if len(packed) == 2 * MAX_ORDER + 1 and packed.isascii():  # nearly every sentence: one byte each
+            return cls(
+                (packed[0], packed[1], packed[2], packed[3]), (packed[4], packed[5], packed[6], packed[7]), packed[8]
+            )
+        values, value, shift = [], 0, 0
+        for byte in packed:
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                values.append(value)
+                value = shift = 0
+        if len(values) != 2 * MAX_ORDER + 1 or shift:
+            raise ValueError(f"not packed BLEU statistics: {len(packed)} bytes that hold {len(values)} whole numbers")
+        m1, m2, m3, m4, c1, c2, c3, c4, reference_length = values
+        return cls((m1, m2, m3, m4), (c1, c2, c3, c4), reference_length)
+
+
+EMPTY = BleuStatistics((0, 0, 0, 0), (0, 0, 0, 0), 0)
+
+
+def statistics(hypothesis: str, reference: str) -> BleuStatistics:
+    """Count matching n-grams of two whitespace-tokenised strings."""
+    candidate, gold = hypothesis.split(), reference.split()
+    length = len(candidate)
+    totals = (length, max(length - 1, 0), max(length - 2, 0), max(length - 3, 0))
+    if candidate == gold:
+        return BleuStatistics(totals, totals, length)
+    matches = [0] * MAX_ORDER
+    for order, ngrams in enumerate(NGRAMS):
+        matches[order] = matched = _clipped_matches(candidate, gold, order, ngrams)
+        if not matched:
+            break  # a longer n-gram cannot match where no shorter one does
+    return BleuStatistics((matches[0], matches[1], matches[2], matches[3]), totals, len(gold))
+
+
+# The n-grams of orders 1 to 4, spelt out because this is the hot path; a unigram needs no tuple around it.
+NGRAMS: tuple[Callable[[list[str]], Iterable[object]], ...] = (
+    iter,
+    pairwise,
+    lambda tokens: zip(tokens, tokens[1:], tokens[2:], strict=False),
+    lambda tokens: zip(tokens, tokens[1:], tokens[2:], tokens[3:], strict=False),
+)
+
+
+def _clipped_matches(
+    candidate: list[str], gold: list[str], shorter: int, ngrams: Callable[[list[str]], Iterable[object]]
+) -> int:
+    """Matches of n-grams, of which a text has ``shorter`` fewer than tokens."""
+    proposed = set(ngrams(candidate))
+    shared = proposed.intersection(ngrams(gold))
+    if len(proposed) == len(candidate) - shorter or not shared:
+        return len(shared)  # nothing is proposed twice, so nothing can match more than once
+    available, asked = Counter(ngrams(candidate)), Counter(ngrams(gold))
+    return sum(min(available[ngram], asked[ngram]) for ngram in shared)
+
+
+def score(counts: BleuStatistics) -> float:
+    """Smoothed sentence BLEU in [0, 1] of the statistics of one sentence."""
+    length = counts.candidates[0]
+    if not length:
+        return 0.0
+    precisions, orders = 1.0, 0  # multiplied, so that one logarithm does for all orders
+    for matched, total in zip(counts.matches, counts.candidates, strict=True):
+        if not total:
+            break
+        precisions *= (matched or SMOOTHING_OFFSET) / total
+        orders += 1
+    return math.exp(math.log(precisions) / orders + min(0.0, 1 - counts.reference_length / length))
+
+
+def sentence_bleu(hypothesis: str, reference: str) -> float:
+    """The task's feedback: smoothed sentence BLEU in [0, 1] of two whitespace-tokenised strings."""
+    return score(statistics(hypothesis, reference))
+
+
+def corpus_bleu(counts: BleuStatistics) -> float:
+    """BLEU-4 in [0, 100] of the summed statistics of a corpus, as sacreBLEU computes it by default."""
+    if not counts.matches[0] or not all(counts.candidates):
+        return 0.0
+    log_precisions, halving = 0.0, 1
+    for matched, total in zip(counts.matches, counts.candidates, strict=True):
+        if not matched:
+            halving *= 2
+        log_precisions += math.log((matched or 1 / halving) / total)
+    brevity = min(0.0, 1 - counts.reference_length / counts.hypothesis_length)
+    return 100 * math.exp(log_precisions / MAX_ORDER + brevity)
+
+
+def total(many: Iterable[BleuStatistics]) -> BleuStatistics:
+    """The statistics of a whole corpus."""
+    summed = EMPTY
+    for counts in many:
+        summed = summed.plus(counts)
+    return summed
