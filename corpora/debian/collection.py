@@ -1,0 +1,117 @@
+"""Which packages to fetch, and what is a text in them."""
+
+import gzip
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from corpora.debian.alignment import Block, align
+from corpora.debian.apt import Apt, Package, members
+from corpora.debian.descriptions import description_pairs
+from corpora.debian.man import man_blocks
+from corpora.debian.markup import markup_blocks
+from corpora.errors import InputError
+from corpora.readers import gettext
+from corpora.task import Pair
+
+ENGLISH = "en"
+MIN_WORDS = 8  # of a sentence of the out-of-domain side; shorter pieces of manuals are labels
+
+# Options, markup and the richer placeholders: strings with them are code rather than language. A plain %s may stay, as
+# a name that has to be copied.
+_PROGRAM_TEXT = re.compile(r"--\w|</?\w|[{}$|\\\[\]]|%[^\w\s%]|%\w{2}")
+
+# Packages with many strings for their size; {} is the language.
+INTERFACES = [
+    "libreoffice-l10n-{}", "gcc-14-locales|gcc-13-locales|gcc-12-locales", "claws-mail-i18n", "util-linux-locales",
+    "sylpheed-i18n", "gnumeric-common", "audacity-data", "krita-l10n", "xkb-data", "cinnamon-l10n", "geeqie-common",
+    "gnupg-l10n", "gnucash-common", "gnome-software-common", "audacious-plugins-data", "planner-data",
+    "libgtk-3-common", "deluge-common", "vlc-l10n", "thunar-data", "evolution-data-server-common",
+    "shotwell-common", "darktable", "gajim", "gnome-disk-utility", "network-manager-gnome", "libnma-common",
+    "evolution-common", "pidgin-data", "libglib2.0-data", "konsole", "bluefish-data", "gnome-shell-common",
+    "gthumb-data", "aptitude-common", "epiphany-browser-data", "gnome-control-center-data", "liferea-data",
+    "xfce4-panel", "xfce4-settings", "brasero-common", "gedit-common", "homebank-data", "gnome-maps",
+]  # fmt: skip
+MANUALS = [
+    "libreoffice-help-{}", "libreoffice-help-en-us", "manpages", "manpages-dev", "manpages-{}", "manpages-{}-dev",
+    "gnome-user-docs", "debian-reference-{}", "debian-reference-en", "developers-reference",
+    "developers-reference-{}", "maint-guide", "maint-guide-{}", "debian-faq", "debian-faq-{}", "systemd",
+    "util-linux", "apt", "dpkg-dev", "debhelper", "devscripts", "passwd", "man-db", "e2fsprogs", "rpm", "mount",
+]  # fmt: skip
+
+
+def wishes(names: list[str], language: str) -> list[str]:
+    """The names of packages for a language."""
+    return [name.format(language) for name in names]
+
+
+def interface_pairs(apt: Apt, packages: list[Package], language: str) -> Iterator[Pair]:
+    """Strings of user interfaces, each once per package, and package descriptions; the foreign side is the source."""
+    yield from description_pairs(apt.descriptions(ENGLISH), apt.descriptions(language), language)
+    for package in packages:
+        seen: set[Pair] = set()
+        for path, content in members(apt.path(package), lambda path: is_catalogue(path, language)):
+            for pair in _catalogue_pairs(path, content, language):
+                if pair not in seen:
+                    seen.add(pair)
+                    yield pair
+
+
+def is_catalogue(path: str, language: str) -> bool:
+    return path.endswith(".mo") and f"/{language}/LC_MESSAGES/" in path
+
+
+def _catalogue_pairs(path: str, content: bytes, language: str) -> Iterator[Pair]:
+    with tempfile.TemporaryDirectory() as aside:
+        file = Path(aside) / Path(path).name
+        file.write_bytes(content)
+        with suppress(InputError):  # of thousands of catalogues some are broken, and nobody here can mend them
+            for pair in gettext.read([file], (language, ENGLISH)):
+                if pair.source != pair.target and not _PROGRAM_TEXT.search(f"{pair.source} {pair.target}"):
+                    yield Pair(pair.source, pair.target)
+
+
+def manual_pairs(apt: Apt, packages: list[Package], language: str) -> Iterator[Pair]:
+    """Sentences of help pages, man pages and manuals that have the same structure in both languages."""
+    waiting: dict[tuple[bool, str], list[Block]] = {}  # pages whose counterpart has not come yet
+    seen: set[tuple[str, str]] = set()
+    for package in packages:
+        for path, content in members(apt.path(package), lambda path: page_reader(path, language) is not None):
+            read = page_reader(path, language)
+            assert read is not None
+            is_foreign, key = page_key(path, language)
+            text = gzip.decompress(content) if path.endswith(".gz") else content
+            blocks = read(text.decode("utf-8", errors="replace"))
+            counterpart = waiting.pop((not is_foreign, key), None)
+            if counterpart is None:
+                waiting[is_foreign, key] = blocks
+                continue
+            for sentences in align(*(blocks, counterpart) if is_foreign else (counterpart, blocks)):
+                if sentences not in seen and min(len(side.split()) for side in sentences) >= MIN_WORDS:
+                    seen.add(sentences)
+                    yield Pair(*sentences)
+
+
+def page_reader(path: str, language: str) -> Callable[[str], list[Block]] | None:
+    """How to read a file, if it is a page in English or in the language."""
+    if re.fullmatch(rf"usr/share/man/({language}/)?man\d/[^/]+\.gz", path):
+        return man_blocks
+    if re.fullmatch(rf"usr/share/help/(C|{language})/.+\.(page|docbook)|usr/share/(?!help/).+\.html", path):
+        return markup_blocks
+    return None
+
+
+_ENGLISH_MARKS = {"en", "en-US", "C"}
+
+
+def page_key(path: str, language: str) -> tuple[bool, str]:
+    """Whether a page is the foreign version, and what it has in common with the English one."""
+    name = path.rpartition("/")[2]
+    is_foreign = f"/{language}/" in path or f".{language}." in name
+    marks = {language} if is_foreign else _ENGLISH_MARKS
+    parts = [part.removesuffix(f"-{language}") for part in path.split("/") if part not in marks]
+    for mark in marks:
+        parts[-1] = parts[-1].replace(f".{mark}.", ".")
+    return is_foreign, "/".join(parts)

@@ -1,0 +1,28 @@
+"""Package descriptions and their translations (DDTP): the short line of each."""
+
+from collections.abc import Iterable, Iterator
+
+from corpora.task import Pair
+
+
+def short_descriptions(lines: Iterable[str], language: str) -> Iterator[tuple[str, str]]:
+    """The digest of each English description, which names it in all languages, with its first line."""
+    digest, prefix = "", f"Description-{language}: "
+    for line in lines:
+        if line.startswith("Description-md5: "):
+            digest = line.split(": ", 1)[1].strip()
+        elif line.startswith(prefix) and digest:
+            yield digest, line.removeprefix(prefix).strip()
+
+
+def description_pairs(english: Iterable[str], foreign: Iterable[str], language: str) -> Iterator[Pair]:
+    """Translated short descriptions, the foreign side as source; the same text is given once, however many have it."""
+    translated = dict(short_descriptions(foreign, language))
+    seen: set[Pair] = set()
+    for digest, text in short_descriptions(english, "en"):
+        translation = translated.get(digest)
+        if translation and translation != text:
+            pair = Pair(translation, text)
+            if pair not in seen:
+                seen.add(pair)
+                yield pair

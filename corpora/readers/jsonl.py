@@ -1,0 +1,50 @@
+"""One JSON object per line: texts under their language codes, at the top or under ``translation``.
+
+``{"de": "rot", "en": "red", "document": "shop-1", "id": 17}``, where document and id may be missing.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from corpora.errors import InputError
+from corpora.lines import read_lines
+from corpora.task import Pair
+
+
+def read(paths: list[Path], languages: tuple[str, str]) -> Iterator[Pair]:
+    """Pairs of one file; an id that comes twice is refused."""
+    (path,) = paths
+    seen: dict[object, int] = {}
+    for number, line in enumerate(read_lines(path), start=1):
+        if not line.strip():
+            continue
+        record = _record(line, path, number)
+        identity = record.get("id")
+        if isinstance(identity, int | str):
+            if identity in seen:
+                raise InputError(f"id {identity!r} was already used in line {seen[identity]}", path, number)
+            seen[identity] = number
+        texts = record.get("translation", record)
+        source, target = (_text(texts, language, path, number) for language in languages)
+        document = record.get("document", "")
+        if not isinstance(document, str):
+            raise InputError("document should be text", path, number)
+        yield Pair(source, target, document)
+
+
+def _record(line: str, path: Path, number: int) -> dict[str, object]:
+    try:
+        record = json.loads(line)
+    except (json.JSONDecodeError, RecursionError) as wrong:
+        raise InputError(f"not JSON ({wrong})", path, number) from None
+    if not isinstance(record, dict):
+        raise InputError("should be a JSON object", path, number)
+    return record
+
+
+def _text(texts: object, language: str, path: Path, number: int) -> str:
+    text = texts.get(language) if isinstance(texts, dict) else None
+    if not isinstance(text, str):
+        raise InputError(f"has no text under {language!r}", path, number)
+    return text

@@ -1,0 +1,45 @@
+"""Tab-separated text: source, target and optionally a document id. A first line of names may give another order."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from corpora.errors import InputError
+from corpora.lines import read_lines
+from corpora.task import Pair
+
+DOCUMENT = "document"
+
+
+def read(paths: list[Path], languages: tuple[str, str]) -> Iterator[Pair]:
+    """Pairs of one file."""
+    (path,) = paths
+    columns: tuple[int, ...] = ()
+    for number, line in enumerate(read_lines(path), start=1):
+        cells = line.split("\t")
+        if not columns:
+            columns = _named_columns(cells, languages)
+            if columns:
+                continue
+            columns = _plain_columns(cells, languages, path)
+        if len(cells) <= max(columns):
+            raise InputError(f"has {len(cells)} columns, but the first line has {max(columns) + 1}", path, number)
+        yield Pair(*(cells[column] for column in columns))
+
+
+def _named_columns(cells: list[str], languages: tuple[str, str]) -> tuple[int, ...]:
+    """Where source, target and perhaps the document are, if the first line is one of names."""
+    names = [cell.strip().lower() for cell in cells]
+    if not set(languages) <= set(names):
+        return ()
+    return tuple(names.index(name) for name in (*languages, DOCUMENT) if name in names)
+
+
+def _plain_columns(cells: list[str], languages: tuple[str, str], path: Path) -> tuple[int, ...]:
+    if len(cells) in (2, 3):
+        return tuple(range(len(cells)))
+    raise InputError(
+        f"has {len(cells)} columns, but should have source, target and perhaps a document id, or names with"
+        f" {' and '.join(languages)} among them",
+        path,
+        1,
+    )

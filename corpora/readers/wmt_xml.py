@@ -1,0 +1,65 @@
+"""The XML of WMT test sets since 2021: documents with a source and references, whose segments share their ids."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from corpora.errors import InputError
+from corpora.readers.languages import same_language
+from corpora.readers.xml_events import Event, read_events
+from corpora.task import Pair
+
+Segments = dict[str, str]
+
+
+def read(paths: list[Path], languages: tuple[str, str]) -> Iterator[Pair]:
+    """The segments of each document with the first reference in the target language."""
+    (path,) = paths
+    events = read_events(path, texts=frozenset({"seg"}))
+    first = next(events)
+    if first.name not in ("dataset", "mteval"):
+        raise InputError(f"starts with <{first.name}>, so it is no WMT test set", path, first.line)
+    seen: set[str] = set()
+    for event in events:
+        if event.opens and event.name == "doc":
+            document = event.attributes.get("id") or event.attributes.get("docid") or ""
+            if document in seen:
+                raise InputError(f"document {document!r} comes twice", path, event.line)
+            seen.add(document)
+            sides = _sides(events, languages, path)
+            yield from _pairs(sides, document, path, event.line)
+
+
+def _sides(events: Iterator[Event], languages: tuple[str, str], path: Path) -> list[Segments | None]:
+    """The segments of one document in both languages, by id."""
+    sides: list[Segments | None] = [None, None]
+    current: Segments | None = None
+    identity = ""
+    for event in events:
+        if event.name == "doc":
+            break
+        if event.name in ("src", "ref", "hyp"):
+            side = 0 if event.name == "src" else 1
+            fits = same_language(languages[side], event.attributes.get("lang", languages[side]))
+            is_wanted = event.opens and event.name != "hyp" and fits and sides[side] is None
+            current = {} if is_wanted else None
+            if is_wanted:
+                sides[side] = current
+        elif event.name == "seg" and current is not None:
+            if event.opens:
+                identity = event.attributes.get("id", str(len(current) + 1))
+                if identity in current:
+                    raise InputError(f"segment {identity!r} comes twice", path, event.line)
+            else:
+                current[identity] = event.text
+    return sides
+
+
+def _pairs(sides: list[Segments | None], document: str, path: Path, line: int) -> Iterator[Pair]:
+    sources, targets = sides
+    if sources is None or targets is None:  # a document without reference in this language
+        return
+    if sources.keys() != targets.keys():
+        odd = sorted(sources.keys() ^ targets.keys())[0]
+        raise InputError(f"document {document!r}: segment {odd!r} is missing on one side", path, line)
+    for identity, source in sources.items():
+        yield Pair(source, targets[identity], document)

@@ -1,0 +1,33 @@
+"""How well the best possible system could do: one that knows the product, the template, the house and every rate.
+
+What it cannot know is what the editor or the vendor happened to write. So for a drawn source it considers references
+that could have been written, answers with the one that agrees best with the others (minimum Bayes risk), and is scored
+against one more.
+"""
+
+from collections.abc import Callable
+
+from corpora.synth.dice import Dice
+from corpora.synth.shop import REVERSED, Draft, Shop
+
+CANDIDATES = 16
+
+
+def expected_best(shop: Shop, dice: Dice, score: Callable[[str, str], float], sample: int) -> float:
+    """The mean over ``sample`` lines of the score of the best answer."""
+    total = 0.0
+    for _ in range(sample):
+        draft = shop.draft(dice)
+        possible = [_reference(draft, dice) for _ in range(CANDIDATES)]
+        total += score(_most_agreeable(possible, score), _reference(draft, dice))
+    return total / sample
+
+
+def _reference(draft: Draft, dice: Dice) -> str:
+    return draft.english(dice.chance(REVERSED), dice)
+
+
+def _most_agreeable(possible: list[str], score: Callable[[str, str], float]) -> str:
+    """The answer with the highest expected score; the first of them on a tie."""
+    distinct = list(dict.fromkeys(possible))
+    return max(distinct, key=lambda answer: sum(score(answer, reference) for reference in possible))

@@ -1,0 +1,97 @@
+"""English inflection: articles, noun phrases and verb forms."""
+
+from typing import TYPE_CHECKING, Literal
+
+from corpora.synth.lexicon.entries import EnglishNoun, EnglishVerb
+
+if TYPE_CHECKING:
+    from corpora.synth.morphology import Tense
+
+_VOWELS = ("a", "e", "i", "o", "u")
+_CONSONANT_SOUND = ("uni", "use", "usa", "usb", "eu", "one", "uv", "ut")
+_VOWEL_SOUND = (
+    "hour",
+    "honest",
+    "heir",
+    "lcd",
+    "led ",
+    "led-",
+    "x-",
+    "8",
+    "11 ",
+    "18 ",
+    "hdmi",
+    "mp3",
+    "rfid",
+    "ssd",
+    "xxl",
+    "rgb",
+)
+
+
+def indefinite(rest: str) -> Literal["a", "an"]:
+    """``a`` or ``an`` before these words."""
+    if rest.startswith(_VOWEL_SOUND):
+        return "an"
+    return "an" if rest.startswith(_VOWELS) and not rest.startswith(_CONSONANT_SOUND) else "a"
+
+
+def noun(word: EnglishNoun, plural: bool) -> str:
+    """The form asked for, or the only one there is."""
+    wanted, other = (word.plural, word.singular) if plural else (word.singular, word.plural)
+    return wanted or other or ""
+
+
+def is_plural(word: EnglishNoun, plural: bool) -> bool:
+    """What the verb must agree with: ``scissors`` and ``police`` are plural whatever the German is."""
+    return word.singular is None or (plural and word.plural is not None)
+
+
+def phrase(word: EnglishNoun, article: str, adjectives: tuple[str, ...], plural: bool) -> str:
+    """Article, adjectives and noun; a mass noun or plural takes no ``a``."""
+    words = " ".join((*adjectives, noun(word, plural)))
+    if article in ("a", "an"):
+        if is_plural(word, plural) or word.plural is None:
+            return words
+        return f"{indefinite(words) if adjectives else word.article} {words}"
+    return f"{article} {words}" if article else words
+
+
+def have(plural: bool) -> str:
+    return "have" if plural else "has"
+
+
+def be(plural: bool, past: bool) -> str:
+    if past:
+        return "were" if plural else "was"
+    return "are" if plural else "is"
+
+
+def finite(verb: EnglishVerb, tense: "Tense", plural: bool, modal: str = "can") -> str:
+    """The verb group of an affirmative clause."""
+    if tense == "present":
+        return verb.base if plural else verb.third
+    if tense == "preterite":
+        return verb.past
+    if tense == "perfect":
+        return f"{have(plural)} {verb.participle}"
+    if tense == "pluperfect":
+        return f"had {verb.participle}"
+    if tense == "future":
+        return f"will {verb.base}"
+    return f"{modal} {verb.base}"
+
+
+def negated(verb: EnglishVerb, tense: "Tense", plural: bool, modal: str = "can") -> str:
+    """The verb group with ``not``."""
+    if tense == "present":
+        return f"{'do' if plural else 'does'} not {verb.base}"
+    if tense == "preterite":
+        return f"did not {verb.base}"
+    if tense == "perfect":
+        return f"{have(plural)} not {verb.participle}"
+    if tense == "pluperfect":
+        return f"had not {verb.participle}"
+    if tense == "future":
+        return f"will not {verb.base}"
+    return f"{modal} not {verb.base}"

@@ -1,0 +1,93 @@
+"""The generator: an out-of-domain newspaper and an in-domain shop, streamed in chunks that any process can make."""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from functools import cache
+from itertools import count as naturals
+from itertools import islice
+from multiprocessing import get_context
+from typing import Literal, TypeVar
+
+from corpora.synth import lexicon
+from corpora.synth.ceiling import expected_best
+from corpora.synth.dice import Dice
+from corpora.synth.mixture import Mixture
+from corpora.synth.news import Newspaper
+from corpora.synth.retail import Retail
+from corpora.synth.shop import Line, Shop
+from corpora.synth.topics import fields
+
+GENERATOR_VERSION = "2"
+CHUNK = 2000
+
+T = TypeVar("T")
+ServedPhase = Literal["mock", "dev", "training"]
+PHASES: tuple[ServedPhase, ...] = ("mock", "dev", "training")
+
+
+def _served(name: str) -> ServedPhase:
+    for phase in PHASES:
+        if name == phase:
+            return phase
+    raise ValueError(f"no phase is called {name!r}: wanted one of {', '.join(PHASES)}")
+
+
+@cache
+def _newspaper() -> Newspaper:
+    words = lexicon.load()
+    return Newspaper(fields(words.topics, words.general), Retail(words))
+
+
+@cache
+def _shop(phase: ServedPhase) -> Shop:
+    return Shop(lexicon.load(), phase)
+
+
+def news_chunk(seed: int, index: int) -> list[tuple[str, str]]:
+    """One chunk of out-of-domain pairs; depends on nothing but its arguments."""
+    dice, paper = Dice(seed, "news", index), _newspaper()
+    return [paper.pair(dice) for _ in range(CHUNK)]
+
+
+def shop_chunk(seed: int, phase: ServedPhase, index: int) -> list[Line]:
+    """One chunk of in-domain candidates; depends on nothing but its arguments."""
+    dice, shop = Dice(seed, phase, index), _shop(phase)
+    return [shop.line(dice) for _ in range(CHUNK)]
+
+
+class Generator:
+    """Makes the corpus of one seed. The number of processes changes how long it takes, and not one byte."""
+
+    def __init__(self, seed: int, *, processes: int = 1) -> None:
+        self.seed = seed
+        self.processes = processes
+
+    def out_of_domain(self, count: int) -> Iterator[tuple[str, str]]:
+        """(German, English) of the newspaper."""
+        return islice(self._chunks(news_chunk, self.seed), count)
+
+    def in_domain(self, phase: str, count: int) -> Iterator[tuple[str, str]]:
+        """(German, English) of the shop, in the order served, with the task's share of repeats."""
+        candidates = self._chunks(shop_chunk, self.seed, _served(phase))
+        return islice(Mixture(Dice(self.seed, phase, "mixture")).stream(candidates), count)
+
+    def ceiling(self, phase: str, score: Callable[[str, str], float], sample: int = 1000) -> float:
+        """The mean score of the best possible output when all is known but the editors' whims; see ``ceiling.py``."""
+        return expected_best(_shop(_served(phase)), Dice(self.seed, phase, "ceiling"), score, sample)
+
+    def _chunks(self, make: Callable[..., list[T]], *address: object) -> Iterator[T]:
+        """Chunks in order, made by this process or by several at once."""
+        if self.processes <= 1:
+            for index in naturals():
+                yield from make(*address, index)
+        with ProcessPoolExecutor(self.processes, mp_context=get_context("spawn")) as pool:
+            indices = naturals()
+            ahead: deque[Future[list[T]]] = deque()
+            try:
+                while True:
+                    while len(ahead) < 2 * self.processes:
+                        ahead.append(pool.submit(make, *address, next(indices)))
+                    yield from ahead.popleft().result()
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)

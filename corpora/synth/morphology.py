@@ -1,0 +1,175 @@
+"""German inflection: articles, adjectives, nouns, verbs and contracted prepositions."""
+
+from functools import cache
+from typing import Literal, NamedTuple
+
+from corpora.synth.english import indefinite
+from corpora.synth.lexicon.entries import Adjective, Gender, Noun, Verb
+
+Case = Literal["nom", "acc", "dat", "gen"]
+Article = Literal["", "der", "ein", "dieser", "kein"]
+Tense = Literal["present", "preterite", "perfect", "pluperfect", "future", "modal"]
+
+_COLUMNS = ("m", "f", "n", "p")
+
+
+def _table(rows: dict[str, str]) -> dict[tuple[str, str], str]:
+    """``{"nom": "er e es e"}`` by (case, gender); ``-`` is an empty ending."""
+    return {
+        (case, gender): ending.strip("-")
+        for case, endings in rows.items()
+        for gender, ending in zip(_COLUMNS, endings.split(), strict=True)
+    }
+
+
+_STRONG = _table({"nom": "er e es e", "acc": "en e es e", "dat": "em er em en", "gen": "en er en er"})
+_MIXED = _table({"nom": "er e es en", "acc": "en e es en", "dat": "en en en en", "gen": "en en en en"})
+_WEAK = _table({"nom": "e e e en", "acc": "en e e en", "dat": "en en en en", "gen": "en en en en"})
+
+_DEFINITE = _table(
+    {"nom": "der die das die", "acc": "den die das die", "dat": "dem der dem den", "gen": "des der des der"}
+)
+_EIN = _table({"nom": "- e - e", "acc": "en e - e", "dat": "em er em en", "gen": "es er es er"})
+_DIESER = _table({"nom": "er e es e", "acc": "en e es e", "dat": "em er em en", "gen": "es er es er"})
+
+_ADJECTIVES: dict[Article, dict[tuple[str, str], str]] = {
+    "": _STRONG,
+    "der": _WEAK,
+    "dieser": _WEAK,
+    "ein": _MIXED,
+    "kein": _MIXED,
+}
+
+_RELATIVE = _table(
+    {"nom": "der die das die", "acc": "den die das die", "dat": "dem der dem denen", "gen": "dessen deren dessen deren"}
+)
+
+_CONTRACTIONS = {
+    "an das": "ans",
+    "an dem": "am",
+    "bei dem": "beim",
+    "in das": "ins",
+    "in dem": "im",
+    "von dem": "vom",
+    "zu dem": "zum",
+    "zu der": "zur",
+}
+
+SEIN = ("ist", "sind", "war", "waren")
+HABEN = ("hat", "haben", "hatte", "hatten")
+WERDEN = ("wird", "werden", "wurde", "wurden")
+
+
+class Modal(NamedTuple):
+    singular: str
+    plural: str
+
+
+KOENNEN = Modal("kann", "können")
+
+
+def article(kind: Article, case: Case, gender: Gender) -> str:
+    """The article; "ein" has no plural."""
+    if kind == "der":
+        return _DEFINITE[case, gender]
+    if kind == "dieser":
+        return "dies" + _DIESER[case, gender]
+    if kind == "kein":
+        return "kein" + _EIN[case, gender]
+    if kind == "ein" and gender != "p":
+        return "ein" + _EIN[case, gender]
+    return ""
+
+
+def relative_pronoun(case: Case, gender: Gender) -> str:
+    return _RELATIVE[case, gender]
+
+
+def adjective(word: Adjective, kind: Article, case: Case, gender: Gender) -> str:
+    """The adjective before a noun, after an article of that kind."""
+    if word.stem is None:
+        return word.lemma
+    declension = _STRONG if kind == "ein" and gender == "p" else _ADJECTIVES[kind]
+    return word.stem + declension[case, gender]
+
+
+@cache
+def noun(word: Noun, case: Case, plural: bool) -> str:
+    """The noun's form."""
+    if plural:
+        form = word.plural or word.lemma
+        return form + "n" if case == "dat" and form.endswith(("e", "el", "er", "erl")) else form
+    if case == "gen":
+        return word.genitive
+    return word.genitive if word.weak and case in ("acc", "dat") else word.lemma
+
+
+def phrase(word: Noun, kind: Article, adjectives: tuple[Adjective, ...], case: Case, plural: bool) -> str:
+    """Article, adjectives and noun, in agreement."""
+    gender: Gender = "p" if plural or word.gender == "p" else word.gender
+    parts = [adjective(one, kind, case, gender) for one in adjectives]
+    determiner = article(kind, case, gender)
+    if determiner:
+        parts.insert(0, determiner)
+    parts.append(noun(word, case, gender == "p"))
+    return " ".join(parts)
+
+
+def contract(preposition: str, rest: str) -> str:
+    """``in`` before ``dem haus`` is ``im haus``."""
+    first, blank, others = rest.partition(" ")
+    joined = _CONTRACTIONS.get(f"{preposition} {first}")
+    return f"{joined}{blank}{others}" if joined else f"{preposition} {rest}"
+
+
+def compound(joint: str, head: Noun, english: str) -> Noun:
+    """``baumwoll`` and ``decke``: the head decides gender and forms; a hyphen at the end of the joint stays."""
+    plural = head.plural and joint + head.plural
+    singular_english = head.english.singular and f"{english} {head.english.singular}"
+    plural_english = head.english.plural and f"{english} {head.english.plural}"
+    return Noun(
+        joint + head.lemma,
+        head.gender,
+        plural,
+        joint + head.genitive,
+        head.weak,
+        type(head.english)(singular_english, plural_english, indefinite(english)),
+    )
+
+
+def present(verb: Verb, plural: bool) -> str:
+    return _bare_infinitive(verb) if plural else verb.present
+
+
+def preterite(verb: Verb, plural: bool) -> str:
+    if not plural:
+        return verb.preterite
+    return verb.preterite + ("n" if verb.preterite.endswith("e") else "en")
+
+
+def _bare_infinitive(verb: Verb) -> str:
+    return verb.infinitive[len(verb.prefix) :]
+
+
+def infinitive_with_zu(verb: Verb) -> str:
+    """``anzukündigen``, but ``zu warnen``."""
+    return f"{verb.prefix}zu{_bare_infinitive(verb)}" if verb.prefix else f"zu {verb.infinitive}"
+
+
+def bracket(verb: Verb, tense: Tense, plural: bool, modal: Modal = KOENNEN) -> tuple[str, str]:
+    """The finite verb of a main clause and what closes it: ``kündigt`` ... ``an``, ``hat`` ... ``angekündigt``."""
+    if tense == "present":
+        return present(verb, plural), verb.prefix
+    if tense == "preterite":
+        return preterite(verb, plural), verb.prefix
+    if tense in ("perfect", "pluperfect"):
+        auxiliary = SEIN if verb.perfect_with_sein else HABEN
+        return auxiliary[plural + 2 * (tense == "pluperfect")], verb.participle
+    if tense == "future":
+        return WERDEN[plural], verb.infinitive
+    return modal.plural if plural else modal.singular, verb.infinitive
+
+
+def closing(finite: str, close: str, verb: Verb) -> str:
+    """The same verb at the end of a subordinate clause: ``ankündigt``, ``angekündigt hat``."""
+    return close + finite if close and close == verb.prefix else f"{close} {finite}".strip()

@@ -1,0 +1,264 @@
+"""A product record: one ware with the brand, part number, color, value and so on that a template asks for."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from corpora.synth.dice import Dice
+from corpora.synth.lexicon.entries import Action, Adjective, Attribute, Lexicon, Noun, Part, Phrase, Range, Verb
+from corpora.synth.wares import SIZES, Ware
+
+COMPOUND_SHARE = 0.5
+DOZENS = frozenset(
+    {"tableware", "stationery", "hardware", "decor", "underwear", "cosmetics", "health", "lamps", "jewelry"}
+)  # categories that sell packs of many
+# endings of accessories that nobody misses
+PAPERS = ("karte", "anleitung", "anweisung", "aufkleber", "katalog", "broschüre", "heft", "urkunde", "hinweis", "blatt")
+PIECES = frozenset(
+    {"stück", "teile", "personen", "stufen", "gänge", "kanäle", "saiten", "tasten", "seiten", "blatt", "jahre"}
+)  # exact numbers, of which nobody says "about" or "at least"
+CODE_LETTERS = "abcdefghklmnprstvwxz"
+
+
+class Value(NamedTuple):
+    """An attribute's value: text on both sides and, for a plain number, the number and its unit."""
+
+    german: str
+    english: str
+    number: str = ""
+    unit: str = ""
+
+
+@dataclass(slots=True)
+class Record:
+    """Everything a template can mention; only what it asks for is drawn."""
+
+    ware: Ware
+    lexicon: Lexicon
+    product: Noun
+    features: tuple[Adjective, ...] = ()
+    color: Adjective | None = None
+    material: Noun | None = None
+    part: Part | None = None
+    part_adjective: Adjective | None = None
+    attribute: Attribute | None = None
+    value: Value | None = None
+    use: Phrase | None = None
+    other_use: Phrase | None = None
+    action: Action | None = None
+    accessory: Noun | None = None
+    handling: Verb | None = None
+    brand: str = ""
+    code: str = ""
+    count: int = 0
+    size: str = ""
+    numbers: dict[str, str] = field(default_factory=dict)
+
+
+class UnavailableError(Exception):
+    """The ware has nothing of what the template asks for."""
+
+
+def _need(options: object) -> None:
+    if not options:
+        raise UnavailableError
+
+
+def _feature(record: Record, dice: Dice) -> None:
+    _need(record.ware.features)
+    record.features = (dice.pick(record.ware.features),)
+
+
+def _two_features(record: Record, dice: Dice) -> None:
+    _need(len(record.ware.features) > 1)
+    first = dice.pick(record.ware.features)
+    second = dice.pick(record.ware.features)
+    _need(first is not second)
+    record.features = (first, second)
+
+
+def _color(record: Record, dice: Dice) -> None:
+    _need(record.ware.colorful)
+    record.color = dice.skewed(record.lexicon.colors)
+
+
+def _material(record: Record, dice: Dice) -> None:
+    _need(record.ware.materials)
+    record.material = dice.pick(record.ware.materials)
+
+
+def _part(record: Record, dice: Dice) -> None:
+    _need(record.ware.parts)
+    record.part = dice.pick(record.ware.parts)
+
+
+def _part_adjective(record: Record, dice: Dice) -> None:
+    _need(record.ware.described_parts)
+    record.part = dice.pick(record.ware.described_parts)
+    record.part_adjective = dice.pick(record.part.adjectives)
+
+
+def _value(record: Record, dice: Dice) -> None:
+    _need(record.ware.attributes)
+    attribute = dice.pick(record.ware.attributes)
+    record.attribute, record.value = attribute, _draw_value(attribute, record, dice)
+
+
+def _measure(record: Record, dice: Dice) -> None:
+    """A plain number whose unit has a long English name: ``32-ounce``."""
+    units = record.lexicon.units
+    options = [a for a in record.ware.attributes if len(a.values.ranges) == 1 and a.values.unit in units]
+    options = [a for a in options if units[a.values.unit].english_long and a.values.unit not in PIECES]
+    _need(options)
+    attribute = dice.pick(options)
+    record.attribute, record.value = attribute, _draw_value(attribute, record, dice)
+
+
+def _use(record: Record, dice: Dice) -> None:
+    _need(record.ware.uses)
+    record.use = dice.pick(record.ware.uses)
+
+
+def _fit(record: Record, dice: Dice) -> None:
+    """A use that can follow "geeignet": a purpose, not a place."""
+    _need(record.ware.purposes)
+    record.use = dice.pick(record.ware.purposes)
+
+
+def _two_fits(record: Record, dice: Dice) -> None:
+    _fit(record, dice)
+    record.other_use = dice.pick(record.ware.purposes)
+    _need(record.other_use is not record.use)
+
+
+def _action(record: Record, dice: Dice) -> None:
+    _need(record.ware.actions)
+    record.action = dice.pick(record.ware.actions)
+
+
+def _accessory(record: Record, dice: Dice) -> None:
+    _need(record.ware.accessories)
+    record.accessory = dice.pick(record.ware.accessories)
+
+
+def _missed_accessory(record: Record, dice: Dice) -> None:
+    """One whose absence is worth a word."""
+    options = [noun for noun in record.ware.accessories if not noun.lemma.endswith(PAPERS)]
+    _need(options)
+    record.accessory = dice.pick(options)
+
+
+def _single_accessory(record: Record, dice: Dice) -> None:
+    """One that can be counted, in both languages."""
+    options = [noun for noun in record.ware.accessories if noun.gender != "p" and noun.plural]
+    options = [noun for noun in options if noun.english.singular and noun.english.plural]
+    _need(options)
+    record.accessory = dice.pick(options)
+
+
+def _handling(record: Record, dice: Dice) -> None:
+    _need(record.ware.handlings)
+    record.handling = dice.pick(record.ware.handlings)
+
+
+def _brand(record: Record, dice: Dice) -> None:
+    record.brand = dice.skewed(record.lexicon.brands)
+
+
+def _code(record: Record, dice: Dice) -> None:
+    letters = "".join(dice.pick(CODE_LETTERS) for _ in range(2 + dice.below(2)))
+    record.code = f"{letters}{'-' if dice.chance(0.5) else ''}{100 + dice.below(9900)}"
+
+
+def _count(record: Record, dice: Dice) -> None:
+    """Some things are sold by the dozen, and nobody buys a dozen sofas."""
+    record.count = 2 + int(dice.random() ** 3 * (22 if record.ware.category.identifier in DOZENS else 3))
+
+
+def _size(record: Record, dice: Dice) -> None:
+    _need(record.ware.sized)
+    record.size = dice.pick(SIZES)
+
+
+def _plural(record: Record, dice: Dice) -> None:  # noqa: ARG001
+    _need(record.product.plural and record.product.english.plural)
+
+
+def _head_plural(record: Record, dice: Dice) -> None:  # noqa: ARG001
+    _need(record.ware.head.plural and record.ware.head.english.plural)
+
+
+def _single(record: Record, dice: Dice) -> None:  # noqa: ARG001
+    _need(record.product.gender != "p" and record.product.english.singular)
+
+
+# what a template's slots need, in the order in which it is drawn
+DRAWS: dict[str, Callable[[Record, Dice], None]] = {
+    "singular": _single,
+    "plural": _plural,
+    "heads": _head_plural,
+    "feature": _feature,
+    "feature2": _two_features,
+    "color": _color,
+    "material": _material,
+    "part": _part,
+    "padj": _part_adjective,
+    "value": _value,
+    "measure": _measure,
+    "use": _use,
+    "fit": _fit,
+    "fit2": _two_fits,
+    "action": _action,
+    "accessory": _accessory,
+    "missed accessory": _missed_accessory,
+    "single accessory": _single_accessory,
+    "handling": _handling,
+    "brand": _brand,
+    "code": _code,
+    "count": _count,
+    "size": _size,
+}
+
+
+def draw(ware: Ware, lexicon: Lexicon, needs: tuple[str, ...], dice: Dice) -> Record:
+    """A record of this ware that has what is needed; ``UnavailableError`` when the ware has it not."""
+    # a cotton pillow is not made of polyester
+    compounds = ware.compounds if "material" not in needs and "value" not in needs else ware.neutral_compounds
+    product = dice.skewed(compounds) if compounds and dice.chance(COMPOUND_SHARE) else ware.head
+    record = Record(ware, lexicon, product)
+    _need(not {"plural", "heads"}.issubset(needs) or product is not ware.head)  # "hosen und hosen"
+    for need in needs:
+        DRAWS[need](record, dice)
+    return record
+
+
+def number(range_: Range, dice: Dice) -> str:
+    """A number of the range, written with a period."""
+    drawn = range_.low + range_.step * dice.below((range_.high - range_.low) // range_.step + 1)
+    if not range_.decimals:
+        return str(drawn)
+    digits = f"{drawn:0{range_.decimals + 1}d}"
+    return f"{digits[: -range_.decimals]}.{digits[-range_.decimals :]}".rstrip("0").rstrip(".")
+
+
+def _draw_value(attribute: Attribute, record: Record, dice: Dice) -> Value:
+    values = attribute.values
+    if values.choices:
+        choice = dice.pick(values.choices)
+        return Value(choice.german, choice.english)
+    if values.shared == "colors":
+        color = dice.skewed(record.lexicon.colors)
+        return Value(color.lemma, color.english)
+    if values.shared == "sizes":
+        size = dice.pick(SIZES)
+        return Value(size, size)
+    if values.shared == "materials":
+        _need(record.ware.materials)
+        material = dice.pick(record.ware.materials)
+        return Value(material.lemma, material.english.singular or material.english.plural or "")
+    numbers = "x".join(number(one, dice) for one in values.ranges)
+    unit = record.lexicon.units.get(values.unit)
+    _need(numbers != "1" or len(values.unit) < 4)  # "1 stunden"
+    if unit is None:
+        return Value(numbers, numbers, numbers)
+    return Value(f"{numbers} {unit.german}", f"{numbers} {unit.english}", numbers, values.unit)

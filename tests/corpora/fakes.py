@@ -1,0 +1,31 @@
+"""A generator that can be told from any process: numbered sentences, or trouble."""
+
+from collections.abc import Iterator
+from itertools import repeat
+
+from corpora.errors import CorpusError
+
+
+class FakeGenerator:
+    """Numbered sentences that carry the seed."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+
+    def out_of_domain(self, count: int) -> Iterator[tuple[str, str]]:
+        return ((f"das ist nachricht {self._seed} x{n} .", f"this is news {self._seed} x{n} .") for n in range(count))
+
+    def in_domain(self, phase: str, count: int) -> Iterator[tuple[str, str]]:
+        return ((f"{phase} ware {self._seed} x{n}", f"{phase} good {self._seed} x{n}") for n in range(count))
+
+
+class FailingGenerator(FakeGenerator):
+    """Fails in the shortest phase, while the others would go on for ever."""
+
+    def out_of_domain(self, count: int) -> Iterator[tuple[str, str]]:
+        return repeat(("endlos", "endless"))
+
+    def in_domain(self, phase: str, count: int) -> Iterator[tuple[str, str]]:
+        if phase == "mock":
+            raise CorpusError("no mock today")
+        return super().in_domain(phase, count)

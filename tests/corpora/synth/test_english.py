@@ -1,0 +1,75 @@
+"""English forms."""
+
+import pytest
+
+from corpora.synth import english
+from corpora.synth.lexicon.notation import english_noun, english_verb
+
+
+@pytest.mark.parametrize(
+    ("written", "singular", "plural"),
+    [
+        ("blanket", "blanket", "blankets"),
+        ("box", "box", "boxes"),
+        ("battery", "battery", "batteries"),
+        ("tray", "tray", "trays"),
+        ("knife/knives", "knife", "knives"),
+        ("cotton/-", "cotton", "cotton"),
+        ("-/scissors", "scissors", "scissors"),
+    ],
+)
+def test_nouns(written, singular, plural):
+    word = english_noun(written, {})
+    assert (english.noun(word, False), english.noun(word, True)) == (singular, plural)
+
+
+@pytest.mark.parametrize(
+    ("written", "article", "adjectives", "plural", "expected"),
+    [
+        ("blanket", "a", (), False, "a blanket"),
+        ("umbrella", "a", (), False, "an umbrella"),
+        ("umbrella", "a", ("red",), False, "a red umbrella"),
+        ("blanket", "a", ("electric",), False, "an electric blanket"),
+        ("cable", "a", ("usb",), False, "a usb cable"),
+        ("blanket", "a", ("soft",), True, "soft blankets"),
+        ("cotton/-", "a", ("soft",), False, "soft cotton"),
+        ("-/scissors", "the", ("sharp",), False, "the sharp scissors"),
+    ],
+)
+def test_phrases(written, article, adjectives, plural, expected):
+    assert english.phrase(english_noun(written, {}), article, adjectives, plural) == expected
+
+
+def test_agreement_follows_the_english_noun():
+    assert english.is_plural(english_noun("-/police", {}), False)
+    assert not english.is_plural(english_noun("furniture/-", {}), True)
+
+
+@pytest.mark.parametrize(
+    ("written", "forms"),
+    [
+        ("announce", ("announce", "announces", "announced", "announced")),
+        ("carry out", ("carry out", "carries out", "carried out", "carried out")),
+        ("rise/rises/rose/risen", ("rise", "rises", "rose", "risen")),
+    ],
+)
+def test_verb_forms(written, forms):
+    verb = english_verb(written)
+    assert (verb.base, verb.third, verb.past, verb.participle) == forms
+
+
+@pytest.mark.parametrize(
+    ("tense", "affirmative", "negative"),
+    [
+        ("present", "rises", "does not rise"),
+        ("preterite", "rose", "did not rise"),
+        ("perfect", "has risen", "has not risen"),
+        ("pluperfect", "had risen", "had not risen"),
+        ("future", "will rise", "will not rise"),
+        ("modal", "can rise", "can not rise"),
+    ],
+)
+def test_verb_groups(tense, affirmative, negative):
+    verb = english_verb("rise/rises/rose/risen")
+    assert english.finite(verb, tense, False) == affirmative
+    assert english.negated(verb, tense, False) == negative

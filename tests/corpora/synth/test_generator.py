@@ -1,0 +1,171 @@
+"""The generator as its callers see it: determinism, separation, and what the text is like."""
+
+import hashlib
+import re
+from itertools import islice
+from statistics import mean, median, pstdev
+
+import pytest
+
+from corpora.cleaning import IN_DOMAIN_TOKENS, OUT_OF_DOMAIN_TOKENS, Cleaner, Settings
+from corpora.synth import Generator, lexicon
+from corpora.synth.dice import Dice
+from corpora.synth.generator import CHUNK, news_chunk, shop_chunk
+from corpora.synth.shop import Shop
+from corpora.synth.templates import HOME, read
+from corpora.synth.wares import belongs
+from corpora.task import Pair
+from leaderboard.metrics.bleu import sentence_bleu
+
+TOKEN = re.compile(r"[^\W_]+(?:[-.'x²][^\W_]+)*[-.]?|[-,.;:!?/%°()+=\"]|'s")
+
+
+@pytest.fixture(scope="module")
+def training():
+    return list(Generator(1).in_domain("training", 12_000))
+
+
+@pytest.fixture(scope="module")
+def news():
+    return list(Generator(1).out_of_domain(3000))
+
+
+def fingerprint(pairs):
+    return hashlib.sha256("".join(f"{german}\t{english}\n" for german, english in pairs).encode()).hexdigest()
+
+
+def test_the_same_seed_makes_the_same_bytes_everywhere():
+    generator = Generator(7)
+    assert fingerprint(generator.out_of_domain(300)) == NEWS_FINGERPRINT
+    assert fingerprint(generator.in_domain("dev", 300)) == DEV_FINGERPRINT
+
+
+def test_another_seed_makes_other_text(training):
+    assert list(Generator(2).in_domain("training", 100)) != training[:100]
+
+
+def test_a_longer_stream_begins_like_a_shorter_one(training):
+    assert list(Generator(1).in_domain("training", 500)) == training[:500]
+
+
+def test_chunks_depend_on_nothing_but_their_address(news):
+    assert news_chunk(1, 1) == news_chunk(1, 1)
+    assert news_chunk(1, 1)[: len(news) - CHUNK] == news[CHUNK:]
+    assert shop_chunk(1, "training", 3) != shop_chunk(1, "training", 4)
+
+
+def test_the_number_of_processes_changes_nothing(news):
+    assert list(Generator(1, processes=2).out_of_domain(2500)) == news[:2500]
+
+
+def test_an_unknown_phase_is_refused():
+    with pytest.raises(ValueError, match="no phase is called 'test': wanted one of mock, dev, training"):
+        next(Generator(1).in_domain("test", 1))
+
+
+def test_phases_share_natural_duplicates_only(training):
+    dev = set(Generator(1).in_domain("dev", 3000))
+    shared = dev & set(training)
+    assert len(shared) / len(dev) < 0.05
+
+
+def test_lines_are_tokenised_lowercase_and_have_one_numeral(training, news):
+    for german, english in training + news:
+        for text in (german, english):
+            assert text == text.lower()
+            assert all(TOKEN.fullmatch(token) for token in text.split()), text
+            assert text == " ".join(text.split())
+        assert sum(re.fullmatch(r"\d+(?:[.,]\d+)*", token) is not None for token in german.split()) <= 1
+
+
+@pytest.mark.parametrize(("stream", "limit"), [("training", IN_DOMAIN_TOKENS), ("news", OUT_OF_DOMAIN_TOKENS)])
+def test_cleaning_changes_nothing(request, stream, limit):
+    cleaner = Cleaner(Settings("de", "en", limit))
+    for german, english in request.getfixturevalue(stream)[:3000]:
+        assert cleaner.clean(Pair(german, english)) == Pair(german, english)
+
+
+def test_in_domain_lengths_are_the_tasks(training):
+    lengths = [len(german.split()) for german, _ in training]
+    assert mean(lengths) == pytest.approx(6.6, abs=0.3)
+    assert pstdev(lengths) == pytest.approx(4.8, abs=0.4)
+    assert median(lengths) in (7, 8)
+    assert max(lengths) <= 25
+
+
+def test_out_of_domain_lengths_are_the_tasks(news):
+    lengths = [len(german.split()) for german, _ in news]
+    assert mean(lengths) == pytest.approx(23.0, abs=1.5)
+    assert pstdev(lengths) == pytest.approx(14.1, abs=1.5)
+    assert max(lengths) <= 150
+
+
+def test_copying_the_source_scores_as_in_the_task(training):
+    assert mean(sentence_bleu(german, english) for german, english in training) == pytest.approx(0.05, abs=0.01)
+
+
+def test_duplicates_and_several_targets(training):
+    assert 1 - len(set(training)) / len(training) == pytest.approx(0.11, abs=0.015)
+    targets: dict[str, set[str]] = {}
+    for german, english in training:
+        targets.setdefault(german, set()).add(english)
+    assert mean(len(several) > 1 for several in targets.values()) == pytest.approx(0.04, abs=0.01)
+
+
+def test_every_kind_of_editing_occurs(training):
+    """The rows of the paper's Table 1."""
+    kinds = {
+        "abbreviation expanded": lambda german, english: " gr. " in german and "size" in english,
+        "abbreviation in short": lambda german, _: "ca. " in german or " std" in german,
+        "error in the source": lambda german, english: german.startswith(", ") and not english.startswith(","),
+        "rewritten": lambda german, english: " : mindestens " in german and "minimum" in english,
+        "degrees": lambda german, english: "° c" in german and "degrees" in english,
+        "typography": lambda _, english: re.search(r"\b\d+-(?:gram|liter|centimeter|hour|inch|watt)", english),
+        "poor English": lambda _, english: re.search(r"\b(?:it|the \w+) are\b|^great for", english),
+        "English abbreviation": lambda _, english: "w / " in english or "approx " in english,
+    }
+    for kind, occurs in kinds.items():
+        assert any(occurs(german, english) for german, english in training), kind
+
+
+def test_lines_are_said_of_the_products_they_are_meant_for():
+    shop, dice = Shop(lexicon.load(), "training"), Dice(3)
+    scopes = {
+        f"{category.identifier}: {line.german}": line.scope
+        for category in lexicon.load().categories
+        for line in category.lines
+    }
+    drafts = [shop.draft(dice) for _ in range(2000)]
+    own = [(scopes[draft.template.name], draft) for draft in drafts if draft.template.name in scopes]
+    assert len(own) > 100
+    assert all(scope.admits(draft.record.ware.head.lemma) for scope, draft in own)
+
+
+def test_templates_are_many_and_some_belong_to_one_phase():
+    names = {template.name for _, template in read(HOME / "templates.txt")}
+    dev, training = ({name for name in names if belongs(phase, "template", name)} for phase in ("dev", "training"))
+    assert len(names) > 110
+    assert len(dev - training) >= 3
+    assert len(training - dev) >= 3
+
+
+def test_names_and_part_numbers_are_copied(training):
+    codes = [
+        (code[0], english) for german, english in training if (code := re.findall(r"\b[a-z]{2,3}-\d{3,4}\b", german))
+    ]
+    assert len(codes) > 100
+    assert all(code in english.split() for code, english in codes)
+
+
+def test_the_ceiling_is_below_one_and_above_copying():
+    ceiling = Generator(1).ceiling("training", sentence_bleu, 150)
+    assert 0.6 < ceiling < 0.95
+    assert ceiling == Generator(1).ceiling("training", sentence_bleu, 150)
+
+
+def test_streams_are_lazy():
+    assert len(list(islice(Generator(1).in_domain("training", 10**9), 5))) == 5
+
+
+NEWS_FINGERPRINT = "9090c6a7e48631f0866c9afe0797c64380307b2556b210703e6694cf9a2b9ea2"
+DEV_FINGERPRINT = "b5ab70e5f181b61cbe49a7d40df8c87029ae33a276c9b80d3ff26e2dd299a2f3"

@@ -1,0 +1,182 @@
+"""The lexicon's files follow their own rules, and the reader refuses what does not."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from corpora.cleaning import Cleaner, Settings
+from corpora.synth import lexicon
+from corpora.synth.lexicon.__main__ import main
+from corpora.synth.lexicon.entries import Range
+from corpora.synth.lexicon.notation import EVERYWHERE, NotationError, action, noun, preposition, text, values, verb
+from corpora.synth.lexicon.reader import Reader
+from corpora.synth.topics import Field
+from corpora.task import Pair
+
+
+def test_the_lexicon_has_no_mistakes(capsys):
+    assert main() == 0
+    assert "0 mistakes" in capsys.readouterr().out
+
+
+def test_there_are_several_thousand_stems():
+    words = lexicon.load()
+    nouns = {noun.lemma for category in words.categories for noun in [*category.heads, *category.accessories]}
+    nouns |= {part.noun.lemma for category in words.categories for part in category.parts}
+    nouns |= {entry.noun.lemma for topic in words.topics for entry in topic.nouns}
+    assert len(nouns) > 3000
+    assert len(words.categories) >= 30
+    assert len(words.topics) >= 10
+
+
+def test_at_least_150_words_change_their_sense():
+    shifts = lexicon.load().shifts
+    assert len({shift.german for shift in shifts}) >= 150
+    for shift in shifts:
+        assert (set(shift.news.split("/")) - {"-"}).isdisjoint(shift.shop.split("/")), shift
+
+
+def test_weak_nouns_are_told_by_their_genitive():
+    assert noun("der kunde, kunden, kunden", "customer", {}).weak
+    assert not noun("der name, namen, namens", "name", {}).weak
+    assert not noun("der wagen, wagen, wagens", "car", {}).weak
+
+
+def test_notation_of_verbs_and_actions():
+    agreed = verb("sich einigen: einigt, einigte, geeinigt", "agree")
+    assert (agreed.infinitive, agreed.reflexive, agreed.prefix) == ("einigen", True, "")
+    adapts = action("passt an, anpassen", "sich dem körper", "adapt to the body", EVERYWHERE)
+    assert (adapts.present, adapts.prefix, adapts.english.third, adapts.english_rest) == (
+        "passt",
+        "an",
+        "adapts",
+        "to the body",
+    )
+    assert preposition("über+acc/on_top_of").english == "on top of"
+
+
+def test_notation_of_values():
+    assert values("0.5..3:0.5 kg").ranges == (Range(5, 30, 5, 1),)
+    assert [r.high for r in values("140..240:20 x 200..220 cm").ranges] == [240, 220]
+    assert [c.english for c in values("{rund=round, eckig=square}").choices] == ["round", "square"]
+    assert values("@colors").shared == "colors"
+
+
+@pytest.mark.parametrize(
+    ("written", "reason"),
+    [
+        ("weich, warm", "blanks around punctuation"),
+        ("bis 20 m²", "blanks around punctuation"),
+        ("inkl. 16 ringe", "the tokenizer would split 'inkl.'"),
+        ("größe {size}", "unknown slot"),
+        ("10 bis 20 stück", "more than one number"),
+    ],
+)
+def test_free_text_must_be_tokenised(written, reason):
+    with pytest.raises(NotationError, match=reason):
+        text(written)
+
+
+SHOP = "[category]\nx | X | x\n[heads]\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("Decke, Decken | blanket", "shop/x.txt:4: 'decke, decken' does not start with der, die, das or pl"),
+        ("die Decke | blanket", "shop/x.txt:4: 'die decke': wanted article lemma, plural[, genitive]"),
+        ("die Decke, Decken", "shop/x.txt:4: 1 columns, wanted 2 to 2"),
+        ("die Decke, Decken | ", "shop/x.txt:4: an empty column"),
+        ("die Decke, Decken | blanket ; color=red", "shop/x.txt:4: unknown option color"),
+        ("[products]\ndie Decke, Decken | blanket", "shop/x.txt:5: unknown section [products]"),
+        ("[modifiers]\nWinter | winter ; only=Hut", "shop/x.txt:5: no such head: hut"),
+        ("[attributes]\ndie Höhe, - | height/- | 1..3 ell", "shop/x.txt:5: unit 'ell' is not in units.txt"),
+        ("[attributes]\ndie Höhe, - | height/- | viel", "shop/x.txt:5: 'viel' is not a range from..to:step"),
+        ("[attributes]\ndie Höhe, - | height/- | 3..1 g", "shop/x.txt:5: '3..1' is an empty range"),
+        ("[lines]\naus {material} | nothing", "shop/x.txt:5: the two sides must have the same slots, each once"),
+        ("[actions]\nsorgt | für Ruhe | ensure quiet", "shop/x.txt:5: 'sorgt': wanted 3sg, infinitive"),
+    ],
+)
+def test_mistakes_are_reported_with_file_and_line(tmp_path: Path, line: str, complaint: str):
+    reader = Reader(_lexicon(tmp_path, shop=SHOP + line))
+    reader.read()
+    assert complaint in reader.mistakes
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("[nouns]\nder Rat, Räte | council ; class=body", "news/y.txt:4: class=body: wanted some of "),
+        (
+            "[verbs]\ngehen: geht, ging | go ; subj=person",
+            "news/y.txt:4: 'gehen: geht, ging': wanted infinitive: present",
+        ),
+        ("[verbs]\nanrufen: ruft an, rief auf, angerufen | call ; subj=person", "does not start with the prefix 'auf'"),
+        ("[verbs]\nloben: lobt, lobte, gelobt | praise ; subj=person obj=plan that", "one line for each of obj, that"),
+        ("[verbs]\nwarnen: warnt, warnte, gewarnt | warn ; subj=person pobj=plan", "prep= and pobj= go together"),
+    ],
+)
+def test_mistakes_in_the_news(tmp_path: Path, line: str, complaint: str):
+    reader = Reader(_lexicon(tmp_path, news="[topic]\ny | Y | y\n" + line))
+    reader.read()
+    assert any(complaint in mistake for mistake in reader.mistakes)
+
+
+def test_some_adjectives_cannot_be_predicates(tmp_path: Path):
+    lines = "[adjectives]\nehemalig | former ; of=person attributive\nmutig | brave ; of=person\n"
+    reader = Reader(_lexicon(tmp_path, news="[topic]\ny | Y | y\n" + lines))
+    words = reader.read()
+    field = Field(words.topics[0], words.general)
+    assert [word.lemma for word in field.adjectives["person"]][:2] == ["ehemalig", "mutig"]
+    assert [word.lemma for word in field.predicates["person"]][:1] == ["mutig"]
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("[nouns]\nder Absatz, Absätze | heel | heel ; class=thing topics=y role=part cats=x", "in both domains"),
+        (
+            "[nouns]\nder Absatz, Absätze | sales/- | heel ; class=thing topics=y role=part cats=shoes",
+            "no such file: shoes",
+        ),
+        (
+            "[nouns]\nder Absatz, Absätze | sales/- | heel ; class=thing topics=y role=foot cats=x",
+            "role=foot: wanted one of",
+        ),
+        ("[adjectives]\nfein | fine | delicate ; of=org", "must name files, or *"),
+    ],
+)
+def test_mistakes_in_the_shifts(tmp_path: Path, line: str, complaint: str):
+    reader = Reader(_lexicon(tmp_path, news="[topic]\ny | Y | y\n", shifts=line))
+    reader.read()
+    assert any(complaint in mistake for mistake in reader.mistakes)
+
+
+def test_a_shifted_noun_enters_both_domains(tmp_path: Path):
+    line = "[nouns]\nder Absatz, Absätze | sales/- | heel ; class=amount topics=y role=part cats=x"
+    words = Reader(_lexicon(tmp_path, news="[topic]\ny | Y | y\n", shifts=line)).read()
+    assert words.topics[0].nouns[0].noun.english.singular == "sales"
+    assert words.categories[0].parts[0].noun.english.singular == "heel"
+
+
+def _lexicon(home: Path, *, shop: str = SHOP, news: str = "", shifts: str = "") -> Path:
+    for name in ("shop", "news"):
+        (home / name).mkdir()
+    (home / "shop" / "x.txt").write_text(shop, "utf-8")
+    (home / "news" / "y.txt").write_text(news, "utf-8")
+    (home / "shifts.txt").write_text(shifts, "utf-8")
+    (home / "colors.txt").write_text("[colors]\nrot | red\n", "utf-8")
+    (home / "brands.txt").write_text("[brands]\nNorsen\n", "utf-8")
+    (home / "units.txt").write_text("[units]\ng | g | gram | gramm\n", "utf-8")
+    return home
+
+
+def test_cleaning_leaves_every_line_of_every_category_as_it_is():
+    words = lexicon.load()
+    cleaner = Cleaner(Settings("de", "en", 25))
+    for category in words.categories:
+        for line in [*category.lines, *category.uses]:
+            sides = [re.sub(r"\{n:(\d+)[^}]*\}", r"\1", side) for side in (line.german, line.english)]
+            pair = Pair(*(re.sub(r"\{\w+\}", "rot", side) for side in sides))
+            assert cleaner.clean(pair) == pair

@@ -1,0 +1,128 @@
+"""German forms against a grammar book."""
+
+import pytest
+
+from corpora.synth import morphology
+from corpora.synth.lexicon.notation import adjective, noun, verb
+
+DECKE = noun("die decke, decken", "blanket", {})
+STUHL = noun("der stuhl, stühle", "chair", {})
+KISSEN = noun("das kissen, kissen", "pillow", {})
+KUNDE = noun("der kunde, kunden, kunden", "customer", {})
+MOEBEL = noun("pl möbel", "furniture/-", {})
+WEICH = adjective("weich", "soft")
+DUNKEL = adjective("dunkel/dunkl", "dark")
+ROSA = adjective("rosa/!", "pink")
+
+CASES: tuple[morphology.Case, ...] = ("nom", "acc", "dat", "gen")
+
+
+@pytest.mark.parametrize(
+    ("word", "article", "expected"),
+    [
+        (STUHL, "der", ["der weiche stuhl", "den weichen stuhl", "dem weichen stuhl", "des weichen stuhls"]),
+        (STUHL, "ein", ["ein weicher stuhl", "einen weichen stuhl", "einem weichen stuhl", "eines weichen stuhls"]),
+        (STUHL, "", ["weicher stuhl", "weichen stuhl", "weichem stuhl", "weichen stuhls"]),
+        (DECKE, "der", ["die weiche decke", "die weiche decke", "der weichen decke", "der weichen decke"]),
+        (DECKE, "ein", ["eine weiche decke", "eine weiche decke", "einer weichen decke", "einer weichen decke"]),
+        (DECKE, "", ["weiche decke", "weiche decke", "weicher decke", "weicher decke"]),
+        (KISSEN, "der", ["das weiche kissen", "das weiche kissen", "dem weichen kissen", "des weichen kissens"]),
+        (KISSEN, "ein", ["ein weiches kissen", "ein weiches kissen", "einem weichen kissen", "eines weichen kissens"]),
+        (
+            KISSEN,
+            "dieser",
+            ["dieses weiche kissen", "dieses weiche kissen", "diesem weichen kissen", "dieses weichen kissens"],
+        ),
+        (KUNDE, "der", ["der weiche kunde", "den weichen kunden", "dem weichen kunden", "des weichen kunden"]),
+    ],
+)
+def test_singular_phrases_agree(word, article, expected):
+    assert [morphology.phrase(word, article, (WEICH,), case, False) for case in CASES] == expected
+
+
+@pytest.mark.parametrize(
+    ("word", "article", "expected"),
+    [
+        (STUHL, "der", ["die weichen stühle", "die weichen stühle", "den weichen stühlen", "der weichen stühle"]),
+        (STUHL, "", ["weiche stühle", "weiche stühle", "weichen stühlen", "weicher stühle"]),
+        (STUHL, "ein", ["weiche stühle", "weiche stühle", "weichen stühlen", "weicher stühle"]),
+        (
+            STUHL,
+            "kein",
+            ["keine weichen stühle", "keine weichen stühle", "keinen weichen stühlen", "keiner weichen stühle"],
+        ),
+        (
+            KISSEN,
+            "dieser",
+            ["diese weichen kissen", "diese weichen kissen", "diesen weichen kissen", "dieser weichen kissen"],
+        ),
+        (MOEBEL, "", ["weiche möbel", "weiche möbel", "weichen möbeln", "weicher möbel"]),
+    ],
+)
+def test_plural_phrases_agree(word, article, expected):
+    assert [morphology.phrase(word, article, (WEICH,), case, True) for case in CASES] == expected
+
+
+def test_stems_and_words_that_are_never_inflected():
+    assert morphology.phrase(STUHL, "ein", (DUNKEL,), "nom", False) == "ein dunkler stuhl"
+    assert morphology.phrase(STUHL, "ein", (ROSA, WEICH), "dat", False) == "einem rosa weichen stuhl"
+
+
+def test_a_plural_in_s_or_n_takes_no_dative_n():
+    sofa = noun("das sofa, sofas", "sofa", {})
+    assert morphology.noun(sofa, "dat", True) == "sofas"
+    assert morphology.noun(DECKE, "dat", True) == "decken"
+
+
+@pytest.mark.parametrize(
+    ("preposition", "phrase", "expected"),
+    [
+        ("in", "dem haus", "im haus"),
+        ("in", "das haus", "ins haus"),
+        ("zu", "der messe", "zur messe"),
+        ("von", "dem gericht", "vom gericht"),
+        ("bei", "dem händler", "beim händler"),
+        ("an", "der küste", "an der küste"),
+        ("auf", "das gesetz", "auf das gesetz"),
+        ("vor", "krisen", "vor krisen"),
+    ],
+)
+def test_prepositions_contract(preposition, phrase, expected):
+    assert morphology.contract(preposition, phrase) == expected
+
+
+def test_a_compound_inherits_from_its_head():
+    word = morphology.compound("baumwoll", DECKE, "cotton")
+    assert (word.lemma, word.plural, word.gender) == ("baumwolldecke", "baumwolldecken", "f")
+    assert (word.english.singular, word.english.plural) == ("cotton blanket", "cotton blankets")
+    hyphenated = morphology.compound("led-", noun("der streifen, streifen", "strip", {}), "led")
+    assert hyphenated.genitive == "led-streifens"
+
+
+ANKUENDIGEN = verb("ankündigen: kündigt an, kündigte an, angekündigt", "announce")
+STEIGEN = verb("steigen: steigt, stieg, gestiegen, ist", "rise/rises/rose/risen")
+
+
+@pytest.mark.parametrize(
+    ("word", "tense", "plural", "main", "end"),
+    [
+        (ANKUENDIGEN, "present", False, ("kündigt", "an"), "ankündigt"),
+        (ANKUENDIGEN, "present", True, ("kündigen", "an"), "ankündigen"),
+        (ANKUENDIGEN, "preterite", True, ("kündigten", "an"), "ankündigten"),
+        (ANKUENDIGEN, "perfect", False, ("hat", "angekündigt"), "angekündigt hat"),
+        (ANKUENDIGEN, "pluperfect", True, ("hatten", "angekündigt"), "angekündigt hatten"),
+        (ANKUENDIGEN, "future", False, ("wird", "ankündigen"), "ankündigen wird"),
+        (STEIGEN, "preterite", True, ("stiegen", ""), "stiegen"),
+        (STEIGEN, "perfect", True, ("sind", "gestiegen"), "gestiegen sind"),
+        (STEIGEN, "pluperfect", False, ("war", "gestiegen"), "gestiegen war"),
+        (STEIGEN, "modal", True, ("können", "steigen"), "steigen können"),
+    ],
+)
+def test_verbs_stand_second_or_last(word, tense, plural, main, end):
+    assert morphology.bracket(word, tense, plural) == main
+    assert morphology.closing(main[0], main[1], word) == end
+
+
+def test_infinitives_with_zu():
+    assert morphology.infinitive_with_zu(ANKUENDIGEN) == "anzukündigen"
+    assert morphology.infinitive_with_zu(STEIGEN) == "zu steigen"

@@ -1,0 +1,165 @@
+"""Slots are inflected in agreement with what fills them."""
+
+import pytest
+
+from corpora.synth.dice import Dice
+from corpora.synth.lexicon.entries import Attribute, Category, Lexicon, Part, Phrase, Unit
+from corpora.synth.lexicon.notation import EVERYWHERE, action, adjective, noun, values
+from corpora.synth.records import Record, UnavailableError, Value, draw
+from corpora.synth.templates import TemplateError, compile_template, from_line, read
+from corpora.synth.wares import Ware
+
+BLANKET = noun("die decke, decken", "blanket", {})
+HANDLE = noun("der griff, griffe", "handle", {})
+COTTON = noun("die baumwolle, -", "cotton/-", {})
+WEIGHT = noun("das gewicht, gewichte, gewichts", "weight", {})
+BAG = noun("der beutel, beutel", "bag", {})
+SOFT = adjective("weich", "soft")
+STURDY = adjective("robust", "sturdy")
+RED = adjective("rot", "red")
+ENSURE = action("passt an, anpassen", "sich dem körper", "adapt to the body", EVERYWHERE)
+UNITS = {"g": Unit("g", "g", "gram", "gramm"), "monate": Unit("monate", "months", "month", "")}
+
+
+@pytest.fixture
+def ware():
+    weight = Attribute(WEIGHT, values("300..300 g"), EVERYWHERE)
+    return Ware(
+        category=Category("bedding", "bettwaren", "bedding"),
+        head=BLANKET,
+        compounds=[],
+        features=[SOFT, STURDY],
+        materials=[COTTON],
+        parts=[Part(HANDLE, (STURDY,), False, EVERYWHERE)],
+        attributes=[weight],
+        uses=[Phrase("für kinder", "for children"), Phrase("im garten", "in the garden")],
+        actions=[ENSURE],
+        accessories=[],
+        handlings=[],
+        colorful=True,
+        sized=False,
+        neutral_compounds=[],
+    )
+
+
+@pytest.fixture
+def record(ware):
+    return Record(
+        ware,
+        Lexicon(colors=[RED], brands=["norsen"], units=UNITS),
+        BLANKET,
+        features=(SOFT, STURDY),
+        color=RED,
+        material=COTTON,
+        part=ware.parts[0],
+        part_adjective=STURDY,
+        attribute=ware.attributes[0],
+        value=Value("300 g", "300 g", "300", "g"),
+        use=ware.uses[0],
+        action=ENSURE,
+        brand="norsen",
+        code="ab-123",
+    )
+
+
+@pytest.mark.parametrize(
+    ("german", "english", "expected"),
+    [
+        ("{color product}", "{color product}", ("rote decke", "red blanket")),
+        ("{ein feature product:dat}", "{a feature product}", ("einer weichen decke", "a soft blanket")),
+        ("mit {padj part:dat}", "with {a padj part}", ("mit robustem griff", "with a sturdy handle")),
+        ("{der feature feature2 products:dat}", "{the products}", ("den weichen robusten decken", "the blankets")),
+        (
+            "{der product} {action}",
+            "{the product} {action}",
+            ("die decke passt sich dem körper an", "the blanket adapts to the body"),
+        ),
+        (
+            "{products} {action:pl}",
+            "{products} {action:base}",
+            ("decken passen sich dem körper an", "blankets adapt to the body"),
+        ),
+        (
+            "{ein product} , {rel} {action:sub}",
+            "{a product} that {action}",
+            ("eine decke , die sich dem körper anpasst", "a blanket that adapts to the body"),
+        ),
+        ("{long} {measured}", "{hyphenated} {measured}", ("300 gramm gewicht", "300-gram weight")),
+        ("{der measured} {der product:gen} : {measure:dat}", "{measure}", ("das gewicht der decke : 300 g", "300 g")),
+        ("{brand} {code} , {personal}", "{brand} {code}", ("norsen ab-123 , sie", "norsen ab-123")),
+    ],
+)
+def test_rendering(record, german, english, expected):
+    template = compile_template("test", german, [english])
+    assert (template.render_german(record), template.render_english(record, 0)) == expected
+
+
+def test_units_that_are_words_have_a_dative(record):
+    record.value = Value("12 monate", "12 months", "12", "monate")
+    assert compile_template("test", "bei {measure:dat}", ["{measure}"]).render_german(record) == "bei 12 monaten"
+
+
+def test_a_stronger_need_replaces_the_weaker():
+    assert compile_template("test", "{feature product} {feature2word}", ["x"]).needs == ("feature2",)
+    assert compile_template("test", "{der padj part} {ein product}", ["x"]).needs == ("singular", "padj")
+
+
+def test_lines_of_a_category_have_numbers(ware):
+    template = from_line("bedding", Phrase("bei {n:30..30} ° c , {color}", "at {n:30..30} ° c , {color}"))
+    record = draw(ware, Lexicon(colors=[RED]), template.needs, Dice(1))
+    template.draw_numbers(record, Dice(1))
+    assert template.render_german(record) == "bei 30 ° c , rot"
+    assert template.render_english(record, 0) == "at 30 ° c , red"
+
+
+def test_a_ware_without_what_is_needed_is_refused(ware):
+    with pytest.raises(UnavailableError):
+        draw(ware, Lexicon(), ("accessory",), Dice(1))
+
+
+def test_nobody_misses_a_warranty_card(ware):
+    ware.accessories = [noun("die garantiekarte, garantiekarten", "warranty card", {}), BAG]
+    assert {draw(ware, Lexicon(), ("missed accessory",), Dice(seed)).accessory for seed in range(20)} == {BAG}
+
+
+def test_exact_numbers_are_not_measured(ware):
+    ware.attributes = [Attribute(WEIGHT, values("2..4 stück"), EVERYWHERE)]
+    pieces = Lexicon(units={"stück": Unit("stück", "pieces", "piece", "")})
+    value = draw(ware, pieces, ("value",), Dice(1)).value
+    assert value is not None
+    assert value.unit == "stück"
+    with pytest.raises(UnavailableError):
+        draw(ware, pieces, ("measure",), Dice(1))
+
+
+def test_only_small_things_come_by_the_dozen(ware):
+    assert max(draw(ware, Lexicon(), ("count",), Dice(seed)).count for seed in range(300)) == 4
+    ware.category = Category("tableware", "geschirr", "tableware")
+    assert max(draw(ware, Lexicon(), ("count",), Dice(seed)).count for seed in range(300)) > 12
+
+
+def test_blankets_and_other_blankets_are_not_the_same(ware):
+    with pytest.raises(UnavailableError):
+        draw(ware, Lexicon(), ("plural", "heads"), Dice(1))
+
+
+def test_suitable_for_takes_purposes_only(ware):
+    assert {draw(ware, Lexicon(), ("fit",), Dice(seed)).use for seed in range(20)} == {ware.uses[0]}
+
+
+@pytest.mark.parametrize("german", ["{gadget}", "{ein}", "{pretty product}"])
+def test_unknown_slots_are_refused(german):
+    with pytest.raises(TemplateError, match="unknown slot"):
+        compile_template("test", german, ["x"])
+
+
+def test_english_cannot_mention_what_the_german_does_not():
+    with pytest.raises(TemplateError, match=r"'in \{colorword\}' mentions color, the German does not"):
+        compile_template("test", "{product}", ["in {colorword}"])
+
+
+def test_files_are_refused_with_their_line(tmp_path):
+    path = tmp_path / "templates.txt"
+    path.write_text("[s]\n{product} | {product}\n{product}\n", "utf-8")
+    with pytest.raises(TemplateError, match=r"templates.txt:3: no English"):
+        read(path)

@@ -1,0 +1,133 @@
+"""``check``: a sound task passes, and every damage is named with its place."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from corpora.checking import Rules, problems
+from corpora.lines import LineWriter, read_lines
+from lambdas.feedback import Feedback
+from lambdas.phases import Layout
+from tests.corpora.tasks import write_task
+
+RULES = Rules(order=Layout, signature=lambda perturbation, seed: Feedback(perturbation, seed).signature)
+
+
+def found(path: Path) -> list[str]:
+    return [problem.replace(str(path), "TASK") for problem in problems(path, RULES)]
+
+
+def rewrite(file: Path, change: Callable[[list[str]], list[str]]) -> None:
+    lines = change(list(read_lines(file)))
+    file.unlink()
+    with LineWriter(file) as writer:
+        for line in lines:
+            writer.write(line)
+
+
+def redescribe(path: Path, change: Callable[[dict], None]) -> None:
+    content = json.loads((path / "task.json").read_text())
+    change(content)
+    (path / "task.json").write_text(json.dumps(content))
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> Path:
+    return write_task(tmp_path / "task").path
+
+
+def test_a_sound_task_has_no_problems(task):
+    assert found(task) == []
+
+
+def test_no_task_at_all(tmp_path):
+    assert found(tmp_path) == ["TASK is not a task: it has no task.json"]
+
+
+def test_a_missing_file(task):
+    (task / "dev.en.gz").unlink()
+    assert found(task) == ["TASK/dev.en.gz: missing, although task.json lists it"]
+
+
+def test_a_changed_line_is_noticed(task):
+    rewrite(task / "out-of-domain.de.gz", lambda lines: ["news satz X", *lines[1:]])
+    assert len(found(task)) == 1
+    assert found(task)[0].startswith("TASK/out-of-domain.de.gz: its text has changed since task.json was written")
+
+
+def test_a_missing_line_is_noticed(task):
+    rewrite(task / "mock.de.gz", lambda lines: lines[:-1])
+    assert found(task) == [
+        "TASK/mock.de.gz:2: ends after 2 lines, but its layout makes 3",
+        "TASK/mock.de.gz: has 2 lines and 24 bytes of text, but task.json says 3 and 36",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("", "TASK/mock.de.gz:2: empty line"),
+        (" satz", "TASK/mock.de.gz:2: tokens are not separated by single spaces"),
+        ("ein\u00a0 satz", "TASK/mock.de.gz:2: tokens are not separated by single spaces"),
+        ("ein\u00adsatz", "TASK/mock.de.gz:2: has a character that cannot be printed (U+00AD)"),
+    ],
+)
+def test_an_unclean_line_is_named(task, line, complaint):
+    rewrite(task / "mock.de.gz", lambda lines: [lines[0], line, lines[2]])
+    assert complaint in found(task)
+
+
+def test_a_held_out_pass_that_differs_is_named(task):
+    rewrite(task / "training.de.gz", lambda lines: [*lines[:7], "training satz 9", *lines[8:]])
+    assert "TASK/training.de.gz:8: pass 1 over the held-out block differs from line 2" in found(task)
+
+
+def test_a_truncated_file_is_named(task):
+    file = task / "dev.de.gz"
+    file.write_bytes(file.read_bytes()[:-8])
+    assert len(found(task)) == 1
+    assert found(task)[0].startswith("TASK/dev.de.gz:1: broken or truncated gzip file")
+
+
+def test_an_impossible_layout_is_named(task):
+    redescribe(task, lambda content: content["phases"]["dev"].update(blocks=1))
+    assert "TASK: phase dev cannot be laid out: a gap lies between two passes" in found(task)[0]
+
+
+def test_a_missing_phase_and_strange_files_are_named(task):
+    def change(content: dict) -> None:
+        del content["phases"]["mock"]
+        del content["files"]["dev.en.gz"]
+
+    redescribe(task, change)
+    assert found(task) == [
+        "TASK: phase mock is missing",
+        "TASK: task.json does not list dev.en.gz",
+        "TASK: task.json lists mock.de.gz, which belongs to no part of this task",
+        "TASK: task.json lists mock.en.gz, which belongs to no part of this task",
+    ]
+
+
+def test_an_unknown_perturbation_is_named(task):
+    redescribe(task, lambda content: content["feedback"].update(perturbation="loud:3"))
+    assert found(task)[0].startswith("TASK: unknown feedback perturbation 'loud:3'")
+
+
+def test_a_signature_of_other_feedback_is_named(task):
+    redescribe(task, lambda content: content["feedback"].update(perturbation="granular:5"))
+    assert "but this feedback has sentBLEU" in found(task)[0]
+
+
+def test_the_same_language_twice_is_named(tmp_path):
+    path = write_task(tmp_path / "task").path
+    redescribe(path, lambda content: content.update(target="de"))
+    assert "TASK: source and target are both 'de'" in found(path)
+
+
+def test_many_problems_are_cut_short(task):
+    rewrite(task / "out-of-domain.de.gz", lambda _: [" "] * 100)
+    complaints = [line for line in found(task) if "out-of-domain.de.gz" in line]
+    assert len(complaints) == 21
+    assert complaints[-1] == "TASK/out-of-domain.de.gz: and more like these"

@@ -1,0 +1,112 @@
+"""Cleaning as in the task paper: the card's examples, step by step, and the counts."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpora import cleaning
+from corpora.characters import drop_non_printing, first_non_printing
+from corpora.cleaning import Cleaner, Counts, Settings, clean_all, has_many_numerals, point_decimals, pretokenise
+from corpora.task import Pair
+
+IN_DOMAIN = Settings("de", "en", cleaning.IN_DOMAIN_TOKENS)
+
+
+@pytest.mark.parametrize("kept", ["32 unzen volumen", "maschinenwaschbar bei 30 ° c", ", 147 cm", "16.5x20 cm", "1.5"])
+def test_sources_with_one_numeral_stay(kept):
+    assert not has_many_numerals(kept)
+
+
+@pytest.mark.parametrize("dropped", ["2 x 3 m", "10.5 x 3", "1.000.000 und 2"])
+def test_sources_with_several_numerals_go(dropped):
+    assert has_many_numerals(dropped)
+
+
+def test_decimal_commas_become_points_and_thousands_suffer_with_them():
+    assert point_decimals("gewicht: 1,5 kg") == "gewicht: 1.5 kg"
+    assert point_decimals("1,000 pieces") == "1.000 pieces"
+    assert point_decimals("rot, 3, blau") == "rot, 3, blau"
+
+
+def test_format_characters_vanish_and_control_characters_separate():
+    assert drop_non_printing("\ufeffver\u00adarbeitung\tgut\x00so\ue000.") == "verarbeitung gut so ."
+    assert drop_non_printing("schön\u00a0so") == "schön\u00a0so"  # a space, for the punctuation rules to see
+    assert first_non_printing("a\u00a0b\x07") == "\x07"
+
+
+def test_pretokenisation_mends_what_was_torn():
+    assert pretokenise("it' s the king' s", "en") == "it's the king's"
+    assert pretokenise("l' homme d' état", "fr") == "l'homme d'état"
+    assert pretokenise("es' so", "de") == "es' so"
+
+
+def test_punctuation_becomes_plain():
+    assert cleaning.normalise_punctuation("„Grün“ – schön…", "de") == '"Grün" - schön...'
+
+
+def test_tokens_are_split_and_not_escaped():
+    assert cleaning.tokenise('gewicht: 1.5 kg (netto) & "mehr"', "de") == 'gewicht : 1.5 kg ( netto ) & " mehr "'
+    assert cleaning.tokenise("don't touch it.'", "en") == "don 't touch it . '"
+
+
+def test_a_pair_goes_through_all_steps_in_order():
+    pair = Pair("Gewicht:\u00a01,5\u00adkg – „Größe XL“", "WEIGHT: 1,5 kg, it' s “XL”", "doc")
+    assert Cleaner(IN_DOMAIN).clean(pair) == Pair(
+        'gewicht : 1.5kg - " größe xl "', 'weight : 1.5 kg , it \'s " xl "', "doc"
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "step"),
+    [
+        ("2 x 3 m", "2 x 3 m", "several numerals"),
+        ("\u00ad", "nothing", "empty side"),
+        ("nichts", " \t ", "empty side"),
+        ("wort " * 26, "word", "more than 25 tokens"),
+        ("wort", "word " * 26, "more than 25 tokens"),
+        ("w" * 10_001, "word", "more than 10,000 characters"),
+    ],
+)
+def test_each_filter_counts_what_it_removes(source, target, step):
+    cleaner = Cleaner(IN_DOMAIN)
+    assert cleaner.clean(Pair(source, target)) is None
+    assert {name: number for name, number in cleaner.counts.removed.items() if number} == {step: 1}
+    assert (cleaner.counts.read, cleaner.counts.kept) == (1, 0)
+
+
+def test_numerals_of_the_target_do_not_matter():
+    assert Cleaner(IN_DOMAIN).clean(Pair("zwei mal drei", "2 x 3")) == Pair("zwei mal drei", "2 x 3")
+
+
+def test_steps_count_the_pairs_that_they_change():
+    cleaner = Cleaner(IN_DOMAIN)
+    cleaner.clean(Pair("Rot", "red"))
+    cleaner.clean(Pair("rot", "red"))
+    assert {name: number for name, number in cleaner.counts.changed.items() if number} == {"lowercase": 1}
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_what_is_clean_is_single_spaced_and_printable(source, target):
+    pair = Cleaner(IN_DOMAIN).clean(Pair(source, target))
+    for side in pair[:2] if pair else ():
+        assert side
+        assert side == " ".join(side.split())
+        assert first_non_printing(side) is None
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_order_and_counts_are_the_same_on_any_number_of_processes(processes, monkeypatch):
+    monkeypatch.setattr(cleaning, "CHUNK", 7)
+    counts = Counts()
+    pairs = (Pair(f"Satz {'1 2' if number % 10 == 0 else ''} x{number}", "Sentence") for number in range(100))
+    cleaned = list(clean_all(pairs, IN_DOMAIN, counts, processes=processes))
+    assert [pair.source for pair in cleaned] == [f"satz x{number}" for number in range(100) if number % 10]
+    assert (counts.read, counts.kept) == (100, 90)
+    assert counts.removed["several numerals"] == 10
+    assert counts.as_record()["read"] == 100
+
+
+def test_no_pairs_still_name_every_step():
+    counts = Counts()
+    assert list(clean_all([], IN_DOMAIN, counts)) == []
+    assert list(counts.removed) == list(cleaning.steps(IN_DOMAIN))
