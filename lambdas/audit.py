@@ -1,0 +1,86 @@
+"""Does the board follow from the ledger, and the ledger from the texts? Every round is scored again.
+
+Needs to read references, as the organiser can and no function but the scoring one.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from lambdas.ledger import Round, Run
+from lambdas.library import Library
+from lambdas.registry import PhaseRecord
+from lambdas.scoreboard import Scoreboard, judged
+from lambdas.store.interface import Store
+from leaderboard.metrics.online import to_ticks
+
+TOLERANCE = 1e-9  # of scores: the last bit of a logarithm may differ between the machine that scored and this one
+
+
+@dataclass(frozen=True, slots=True)
+class Discrepancy:
+    """Something that does not follow."""
+
+    run: str
+    round: int | None  # None for the run as a whole
+    complaint: str
+
+    def __str__(self) -> str:
+        where = "" if self.round is None else f", round {self.round:,}"
+        return f"run {self.run}{where}: {self.complaint}"
+
+
+class Auditor:
+    """Checks runs of one store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store, self._library, self._scoreboard = store, Library(store), Scoreboard(store)
+        self.rounds = 0  # checked so far
+
+    def audit(self, record: PhaseRecord, run: Run) -> list[Discrepancy]:
+        """All that is wrong with a run: its rounds, its sums, and its summary on the board."""
+        found: list[Discrepancy] = []
+        rounds = self._checked(record, run, found)
+        kept = self._scoreboard.summary(record, run)
+        empty = self._scoreboard.empty(record, run)
+        try:
+            folded = empty.fold(judged((played.result for played in islice(rounds, kept.rounds)), record.phase.layout))
+        except ValueError as failure:  # a gap, statistics that are none, a reward that cannot be
+            return [*found, Discrepancy(run.id, None, f"the ledger cannot be folded: {failure}")]
+        if folded != kept:
+            found.append(Discrepancy(run.id, None, "the board does not show what the ledger holds; rebuild it"))
+        for _ in rounds:
+            pass  # what the board has not seen yet is checked too
+        return found
+
+    def _checked(self, record: PhaseRecord, run: Run, found: list[Discrepancy]) -> Iterator[Round]:
+        """The rounds of a run as they are, noting down what is wrong with each."""
+        shown_ticks = clean_ticks = 0
+        for position, played in enumerate(self._store.rounds(run.id)):
+            self.rounds += 1
+            complaints = []
+            if played.index != position:
+                complaints.append(f"the rounds before it are missing from {position:,} on")
+            elif played.index >= record.phase.layout.total:
+                complaints.append("there is no such round in this phase")
+            else:
+                shown_ticks, clean_ticks = shown_ticks + to_ticks(played.shown), clean_ticks + to_ticks(played.clean)
+                if (played.shown_ticks, played.clean_ticks) != (shown_ticks, clean_ticks):
+                    complaints.append("the sums are not those of the scores up to here")
+                    shown_ticks, clean_ticks = played.shown_ticks, played.clean_ticks
+                complaints += self._rescored(record, played)
+            found += [Discrepancy(run.id, played.index, complaint) for complaint in complaints]
+            if played.index != position:
+                return
+            yield played
+
+    def _rescored(self, record: PhaseRecord, played: Round) -> Iterator[str]:
+        reference = self._library.reference(record, played.index)
+        verdict = record.judge(played.translation, reference, run=played.run.id, index=played.index)
+        if verdict.statistics.to_bytes() != played.statistics:
+            yield "the statistics are not those of the translation"
+        if not math.isclose(verdict.clean, played.clean, rel_tol=0, abs_tol=TOLERANCE):
+            yield f"the score is {played.clean}, but the translation earns {verdict.clean}"
+        if not math.isclose(verdict.shown, played.shown, rel_tol=0, abs_tol=TOLERANCE):
+            yield f"the participant was told {played.shown} instead of {verdict.shown}"

@@ -1,0 +1,58 @@
+"""The sentences of a task, packed: some hundreds to a block, compressed, and cached once read.
+
+A block is sentences joined by newlines, in UTF-8, compressed with zlib. Sources and references lie on different
+shelves, so that only who scores needs to be able to read references.
+"""
+
+import zlib
+from collections.abc import Sequence
+
+from lambdas.cache import Cache
+from lambdas.registry import PhaseRecord
+from lambdas.store.interface import Shelf, Store
+
+BLOCK_SIZE = 512  # sentences; a block of product text is some 10 kB compressed, of long prose below DynamoDB's 400 kB
+CACHED_BLOCKS = 128  # both shelves together; about 10 MB of short sentences
+
+
+class MissingBlockError(Exception):
+    """A phase without its sentences: the store was damaged or loaded by half."""
+
+
+def pack(sentences: Sequence[str]) -> bytes:
+    """One block."""
+    return zlib.compress("\n".join(sentences).encode())
+
+
+def unpack(block: bytes) -> list[str]:
+    """The sentences of a block."""
+    return zlib.decompress(block).decode().split("\n")
+
+
+class Library:
+    """Sentences by phase and round, from cached blocks."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._blocks: Cache[tuple[Shelf, str, int], list[str]] = Cache(CACHED_BLOCKS)
+
+    def source(self, record: PhaseRecord, index: int) -> str:
+        """What is to be translated in round ``index``."""
+        return self._sentence(Shelf.SOURCES, record, index)
+
+    def reference(self, record: PhaseRecord, index: int) -> str:
+        """What a translation of round ``index`` is compared with."""
+        return self._sentence(Shelf.REFERENCES, record, index)
+
+    def _sentence(self, shelf: Shelf, record: PhaseRecord, index: int) -> str:
+        number, offset = divmod(record.phase.layout.place(index).sentence, record.block_size)
+        phase = record.phase.name
+
+        def load() -> list[str] | None:
+            block = self._store.block(shelf, phase, number)
+            return unpack(block) if block is not None else None
+
+        sentences = self._blocks.get((shelf, phase, number), load)
+        if sentences is None:
+            raise MissingBlockError(f"block {number} of the {shelf} of phase {phase} is missing")
+        return sentences[offset]

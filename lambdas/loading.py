@@ -1,0 +1,124 @@
+"""Loading a task: any parallel text into packed blocks, phase by phase.
+
+Loading can be interrupted at any point and begun again: a checkpoint tells how far the store got with the very same
+text. Loading what is there already changes nothing. A phase that is loaded is never overwritten with another text,
+because runs may have been played on it.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from lambdas.errors import OrganiserError
+from lambdas.feedback import Feedback
+from lambdas.library import BLOCK_SIZE, pack
+from lambdas.phases import Phase
+from lambdas.registry import DEFAULT_RUNS, PhaseRecord, PhaseState, Registry
+from lambdas.store.interface import Shelf, Store
+
+CHECKPOINT_BLOCKS = 25  # blocks written between two checkpoints: one batch of DynamoDB
+MAX_SENTENCE_CHARACTERS = 2_000
+
+# As with translations: a source that could not be sent back would stop everybody whose system copies it. U+FFFD is what
+# decoding leaves of bytes that were not UTF-8.
+_NOT_ONE_LINE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffd]")
+
+Pair = tuple[str, str]  # source and reference
+
+
+class LoadError(OrganiserError):
+    """A text that cannot be loaded into a phase."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Some hundred sentences, and a hash of all text up to and including them."""
+
+    number: int
+    end: int  # pairs up to and including its own
+    sources: list[str]
+    references: list[str]
+    fingerprint: str
+
+
+def load_phase(
+    store: Store,
+    phase: Phase,
+    pairs: Iterable[Pair],
+    *,
+    feedback: Feedback | None = None,
+    runs: int | None = None,
+    state: PhaseState = PhaseState.OPEN,
+    block_size: int = BLOCK_SIZE,
+    progress: Callable[[int], None] = lambda _: None,
+) -> PhaseRecord:
+    """Load the distinct sentences of a phase: its held-out block first, then the fresh ones as they are served.
+
+    ``progress`` is told the number of pairs that are done, now and then. One process at a time: two that load different
+    texts at once would mix their blocks.
+    """
+    feedback = feedback or Feedback()
+    store.prepare()
+    registry = Registry(store)
+    registry.make_ring()
+    loaded = registry.phase(phase.name)
+    if loaded is not None:
+        blocks = _blocks(phase, pairs, loaded.block_size)
+        return _compare(loaded, phase, feedback, [block.fingerprint for block in blocks][-1])
+    fingerprint = _write(store, phase, _blocks(phase, pairs, block_size), progress)
+    budget = DEFAULT_RUNS[phase.repeatable] if runs is None else runs
+    record = PhaseRecord(phase, feedback, block_size, fingerprint, budget, state)
+    registry.put_phase(record)
+    return record
+
+
+def _write(store: Store, phase: Phase, blocks: Iterator[_Block], progress: Callable[[int], None]) -> str:
+    """Write what no checkpoint vouches for, and return the fingerprint of the whole."""
+    checkpoints = (store.document("loading", phase.name) or {"fingerprints": []})["fingerprints"]
+    done = 0
+    while batch := list(islice(blocks, CHECKPOINT_BLOCKS)):
+        fingerprint = batch[-1].fingerprint
+        if checkpoints[done : done + 1] != [fingerprint]:
+            store.put_blocks(Shelf.SOURCES, phase.name, [(block.number, pack(block.sources)) for block in batch])
+            store.put_blocks(Shelf.REFERENCES, phase.name, [(block.number, pack(block.references)) for block in batch])
+            checkpoints = [*checkpoints[:done], fingerprint]
+            store.replace("loading", phase.name, {"fingerprints": checkpoints})
+        done += 1
+        progress(batch[-1].end)
+    return str(checkpoints[-1])
+
+
+def _compare(loaded: PhaseRecord, phase: Phase, feedback: Feedback, fingerprint: str) -> PhaseRecord:
+    """What is loaded already, if it is the same."""
+    if (loaded.phase, loaded.feedback, loaded.fingerprint) != (phase, feedback, fingerprint):
+        raise LoadError(f"phase {phase.name} is loaded already, with other sentences or rules; use another store")
+    return loaded
+
+
+def _blocks(phase: Phase, pairs: Iterable[Pair], block_size: int) -> Iterator[_Block]:
+    """Cut the text into blocks, chaining their hashes; refuse a text that is too short, too long or not lines."""
+    wanted, end = phase.layout.distinct, 0
+    chain = hashlib.sha256(f"blocks of {block_size}".encode()).digest()
+    remaining = iter(pairs)
+    while chunk := list(islice(remaining, block_size)):
+        for offset, pair in enumerate(chunk):
+            _check(pair, end + offset, phase)
+        number, end = end // block_size, end + len(chunk)
+        if end > wanted:
+            raise LoadError(f"phase {phase.name} has {wanted:,} distinct sentences, but the text has more")
+        sources, references = [source for source, _ in chunk], [reference for _, reference in chunk]
+        chain = hashlib.sha256(chain + "\n".join((*sources, *references)).encode()).digest()
+        yield _Block(number, end, sources, references, chain.hex())
+    if end < wanted:
+        raise LoadError(f"phase {phase.name} has {wanted:,} distinct sentences, but the text has only {end:,}")
+
+
+def _check(pair: Pair, number: int, phase: Phase) -> None:
+    for side, sentence in zip(("source", "reference"), pair, strict=True):
+        if not sentence.strip() or len(sentence) > MAX_SENTENCE_CHARACTERS or _NOT_ONE_LINE.search(sentence):
+            raise LoadError(
+                f"the {side} of pair {number:,} of phase {phase.name} is not one line of "
+                f"1 to {MAX_SENTENCE_CHARACTERS:,} printable characters (U+FFFD, left of broken UTF-8, is none)"
+            )

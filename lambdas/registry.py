@@ -1,0 +1,287 @@
+"""Who may play what: participants, their keys, the phases and their gates, claims on runs, roles of systems.
+
+All of it is small documents in the store. An API key is 256 random bits, shown once and kept as its SHA-256: a slow
+password hash would protect a guessable secret, which this is not, and would cost every request. Looking a key up by its
+hash is safe against timing, because nobody can choose the hash of a key they do not know.
+"""
+
+import base64
+import hashlib
+import re
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from typing import Self
+
+from lambdas.errors import BadRequestError, OrganiserError
+from lambdas.feedback import Feedback, Verdict
+from lambdas.ledger import Run
+from lambdas.phases import Layout, Phase
+from lambdas.store.interface import Document, Store, StoreError
+from lambdas.tokens import MAX_KEYS, KeyRing
+from leaderboard.families import Role, RoleKind
+
+KEY_PREFIX = "bmt_"  # so that secret scanners and people recognise it
+DEFAULT_RUNS = {True: 1_000, False: 100}  # runs per participant in a phase: repeatable or not
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}", re.ASCII)
+_API_KEY = re.compile(KEY_PREFIX + r"[A-Za-z0-9_-]{43}", re.ASCII)
+
+
+class RegistryError(OrganiserError):
+    """A participant or a phase that does not exist, or exists already."""
+
+
+class PhaseState(StrEnum):
+    """What participants may do in a phase."""
+
+    OPEN = "open"  # begin runs and play them
+    FROZEN = "frozen"  # finish runs that were begun, but begin no others
+    CLOSED = "closed"  # look, but play no more
+
+
+@dataclass(frozen=True, slots=True)
+class Participant:
+    """Somebody who plays."""
+
+    name: str
+    created_at: int
+    disabled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """What is kept of a key; the key itself is not."""
+
+    digest: str  # SHA-256 in hex
+    participant: str
+    created_at: int
+    revoked: bool = False
+
+    @property
+    def short(self) -> str:
+        """Enough of the digest to tell keys apart."""
+        return self.digest[:8]
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseRecord:
+    """A phase as it was loaded, and its gate."""
+
+    phase: Phase
+    feedback: Feedback
+    block_size: int  # sentences in a packed block
+    fingerprint: str  # of all its sentences and references
+    runs: int  # how many runs a participant may open
+    state: PhaseState = PhaseState.OPEN
+
+    def judge(self, translation: str, reference: str, *, run: str, index: int) -> Verdict:
+        """Score a translation. Noise is drawn with the text's fingerprint too: seeds are often small and guessable,
+        but nobody outside can hash the references.
+        """
+        return self.feedback.judge(translation, reference, run=f"{self.fingerprint}/{run}", index=index)
+
+    def as_document(self) -> Document:
+        layout = self.phase.layout
+        return {
+            "name": self.phase.name,
+            "repeatable": self.phase.repeatable,
+            "layout": [layout.blocks, layout.block, layout.gap],
+            "perturbation": self.feedback.perturbation,
+            "seed": self.feedback.seed,
+            "block_size": self.block_size,
+            "fingerprint": self.fingerprint,
+            "runs": self.runs,
+            "state": self.state.value,
+        }
+
+    @classmethod
+    def from_document(cls, document: Document) -> Self:
+        return cls(
+            Phase(document["name"], Layout(*document["layout"]), document["repeatable"]),
+            Feedback(document["perturbation"], document["seed"]),
+            document["block_size"],
+            document["fingerprint"],
+            document["runs"],
+            PhaseState(document["state"]),
+        )
+
+
+def is_name(name: str) -> bool:
+    """Participants, systems and phases have names that can stand in a file name, a URL and a table."""
+    return _NAME.fullmatch(name) is not None
+
+
+def check_name(name: str, what: str) -> None:
+    if not is_name(name):
+        raise BadRequestError(
+            f"the name of a {what} is 1 to 64 characters: letters, digits and . _ + - (a letter or digit first)"
+        )
+
+
+def digest_of(api_key: str) -> str | None:
+    """How a key is kept, or None for what cannot be a key."""
+    return hashlib.sha256(api_key.encode()).hexdigest() if _API_KEY.fullmatch(api_key) else None
+
+
+def run_id(participant: str, phase: str, system: str, attempt: int) -> str:
+    """The same run gets the same name wherever a competition is repeated, and so the same perturbations."""
+    digest = hashlib.sha256("\0".join((participant, phase, system, str(attempt))).encode()).digest()
+    return base64.b32encode(digest)[:26].decode().lower()  # 130 bits
+
+
+class Registry:
+    """Participants, keys, phases and claims in a store."""
+
+    def __init__(self, store: Store, *, clock: Callable[[], float] = time.time) -> None:
+        self._store, self._clock = store, clock
+
+    def now(self) -> int:
+        """Milliseconds since 1970."""
+        return int(self._clock() * 1000)
+
+    # participants and keys
+
+    def participant(self, name: str) -> Participant | None:
+        document = self._store.document("participant", name)
+        return Participant(**document) if document else None
+
+    def participants(self) -> list[Participant]:
+        return [Participant(**document) for document in self._store.documents("participant")]
+
+    def add_participant(self, name: str) -> str:
+        """Register a participant and return the first API key: it can never be shown again."""
+        check_name(name, "participant")
+        if not self._store.create("participant", name, asdict(Participant(name, self.now()))):
+            raise RegistryError(f"there is a participant {name} already; `key rotate` gives out a new key")
+        return self.add_key(name)
+
+    def set_disabled(self, name: str, disabled: bool) -> None:
+        self._store.replace("participant", name, asdict(replace(self._known(name), disabled=disabled)))
+
+    def add_key(self, name: str) -> str:
+        """A further API key of a participant, shown only here."""
+        self._known(name)
+        api_key = KEY_PREFIX + secrets.token_urlsafe(32)
+        digest = hashlib.sha256(api_key.encode()).hexdigest()
+        self._store.replace("key", digest, asdict(ApiKey(digest, name, self.now())))
+        return api_key
+
+    def key(self, digest: str) -> ApiKey | None:
+        document = self._store.document("key", digest)
+        return ApiKey(**document) if document else None
+
+    def keys(self, name: str) -> list[ApiKey]:
+        """All keys that a participant ever had, oldest first."""
+        found = [ApiKey(**document) for document in self._store.documents("key") if document["participant"] == name]
+        return sorted(found, key=lambda key: (key.created_at, key.digest))
+
+    def one_key(self, name: str, short: str) -> ApiKey:
+        """The key of a participant whose digest begins like this, revoked or not; no other may begin so."""
+        found = [key for key in self.keys(self._known(name).name) if key.digest.startswith(short)]
+        if not found:
+            raise RegistryError(f"{name} has no valid key {short}; `participant list` shows those it has")
+        if not short or len(found) > 1:
+            raise RegistryError(
+                f"{short!r} does not tell the keys of {name} apart; name one as `participant list` does"
+            )
+        return found[0]
+
+    def revoke_keys(self, name: str, short: str | None = None) -> int:
+        """Revoke all keys of a participant, or the one whose digest begins like this; return how many were valid."""
+        self._known(name)
+        chosen = self.keys(name) if short is None else [self.one_key(name, short)]
+        valid = [key for key in chosen if not key.revoked]
+        for key in valid:
+            self._store.replace("key", key.digest, asdict(replace(key, revoked=True)))
+        return len(valid)
+
+    def _known(self, name: str) -> Participant:
+        participant = self.participant(name)
+        if participant is None:
+            raise RegistryError(f"there is no participant {name}; `participant list` tells who there is")
+        return participant
+
+    # phases
+
+    def phase(self, name: str) -> PhaseRecord | None:
+        document = self._store.document("phase", name)
+        return PhaseRecord.from_document(document) if document else None
+
+    def known_phase(self, name: str) -> PhaseRecord:
+        """A phase that must be there."""
+        record = self.phase(name)
+        if record is None:
+            known = ", ".join(each.phase.name for each in self.phases()) or "none is loaded"
+            raise RegistryError(f"there is no phase {name} ({known})")
+        return record
+
+    def phases(self) -> list[PhaseRecord]:
+        """The phases of the task, shortest first."""
+        records = [PhaseRecord.from_document(document) for document in self._store.documents("phase")]
+        return sorted(records, key=lambda record: record.phase.layout.total)
+
+    def put_phase(self, record: PhaseRecord) -> None:
+        self._store.replace("phase", record.phase.name, record.as_document())
+
+    def set_phase(self, name: str, state: PhaseState, *, runs: int | None = None) -> PhaseRecord:
+        """Open, freeze or close a phase, and optionally change how many runs a participant may open."""
+        record = self.known_phase(name)
+        changed = replace(record, state=state, runs=record.runs if runs is None else runs)
+        self.put_phase(changed)
+        return changed
+
+    # claims: the runs of a participant in a phase, in the order in which they were opened
+
+    def claims(self, participant: str, phase: str) -> list[Run]:
+        return [Run(**document) for document in self._store.documents(f"run/{participant}/{phase}")]
+
+    def claim(self, run: Run, ordinal: int) -> bool:
+        """Take the place after ``ordinal`` earlier claims; False if somebody was faster."""
+        return self._store.create(f"run/{run.participant}/{run.phase}", f"{ordinal:06d}", asdict(run))
+
+    def runs(self, phase: str) -> list[Run]:
+        """All runs of a phase, by participant."""
+        return [run for who in self.participants() for run in self.claims(who.name, phase)]
+
+    # roles: what the organiser says about systems
+
+    def roles(self) -> list[Role]:
+        return [Role(**{**document, "kind": RoleKind(document["kind"])}) for document in self._store.documents("role")]
+
+    def set_role(self, participant: str, system: str, kind: RoleKind, family: str | None = None) -> Role:
+        """Designate a system of a participant, in all phases; who was designated before stays so."""
+        self._known(participant)
+        check_name(system, "system")
+        if family is not None:
+            check_name(family, "family")
+        role = Role(participant, system, kind, family)
+        self._store.replace("role", f"{participant}/{system}", asdict(role))
+        return role
+
+    # token keys
+
+    def make_ring(self) -> None:
+        """Make the first token key of a task, unless there is one."""
+        self._store.create("ring", "tokens", _ring_document(KeyRing.fresh()))
+
+    def ring(self) -> KeyRing:
+        document = self._store.document("ring", "tokens")
+        if document is None:
+            raise StoreError("there is no task in this store yet: load one first")
+        return KeyRing({int(number): bytes.fromhex(secret) for number, secret in document["secrets"].items()})
+
+    def rotate_ring(self, *, keep: bool) -> KeyRing:
+        """Sign the ids of new runs with a new key; without ``keep``, void every id issued so far."""
+        ring = self.ring()
+        if ring.newest == MAX_KEYS:
+            raise RegistryError(f"this task has had all of its {MAX_KEYS} token keys: load it into another store")
+        rotated = ring.rotated(keep=keep)
+        self._store.replace("ring", "tokens", _ring_document(rotated))
+        return rotated
+
+
+def _ring_document(ring: KeyRing) -> Document:
+    return {"secrets": {str(number): secret.hex() for number, secret in ring.secrets.items()}}

@@ -1,0 +1,143 @@
+"""From the ledger to the leaderboard: keeps a summary per run in the store, and says who may see which.
+
+In the cloud the board function follows the ledger's stream. On one machine nobody does: there the summaries are brought
+up to date when somebody asks, from where each of them ends. Either way a summary can always be made again.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import islice
+from threading import Lock
+
+from lambdas import ledger
+from lambdas.ledger import Result, Run
+from lambdas.phases import Layout
+from lambdas.registry import Participant, PhaseRecord, PhaseState, Registry
+from lambdas.store.interface import Store
+from leaderboard.metrics.bleu import BleuStatistics
+from leaderboard.metrics.online import GapError, Round
+from leaderboard.summaries import RunIdentity, Summary, SummaryError
+from leaderboard.table import Board, Contest, HeldOut, Status, make_board
+
+CHUNK = 50_000  # rounds folded before a summary is kept: what an interruption can cost
+
+
+def contest(record: PhaseRecord) -> Contest:
+    """A phase as the judge sees it."""
+    layout = record.phase.layout
+    ends = [number * (layout.block + layout.gap) + layout.block for number in range(layout.blocks)]
+    held_out = HeldOut(layout.blocks, layout.block, ends)
+    return Contest(record.phase.name, record.state.value, layout.total, held_out, record.feedback.signature)
+
+
+def judged(results: Iterable[Result], layout: Layout) -> Iterator[Round]:
+    """Rounds of the ledger as the judge sees them: with the held-out pass that each belongs to, if any."""
+    block, period, unpack = layout.block, layout.block + layout.gap, BleuStatistics.from_bytes
+    for index, clean, statistics, committed_at in results:
+        number, offset = divmod(index, period)
+        yield Round(index, clean, unpack(statistics), number if offset < block else None, committed_at)
+
+
+class Scoreboard:
+    """The summaries of all runs, in a store. Safe to share between threads."""
+
+    def __init__(self, store: Store, *, clock: Callable[[], float] = time.time) -> None:
+        self._store = store
+        self._registry = Registry(store, clock=clock)
+        self._following = Lock()
+
+    def board(self, record: PhaseRecord) -> Board:
+        """Everything, as the organiser sees it."""
+        return make_board(contest(record), self.summaries(record), self._registry.roles(), now=self._registry.now())
+
+    def board_for(self, record: PhaseRecord, viewer: Participant | None) -> Board:
+        """What a participant may see, or everybody."""
+        judge, summaries, roles = contest(record), self.summaries(record), self._registry.roles()
+        now, is_closed = self._registry.now(), record.state is PhaseState.CLOSED
+        if record.feedback.perturbation != "none" and not is_closed:
+            # curves are of clean scores: a learner that could read its own would see through the noise
+            summaries = [summary for summary in summaries if summary.rounds == judge.total]
+        if is_closed:
+            return make_board(judge, summaries, roles, now=now)
+        if record.phase.repeatable:
+            return _without_places(make_board(judge, summaries, roles, now=now))
+        own = [summary for summary in summaries if viewer and summary.identity.participant == viewer.name]
+        return make_board(replace(judge, held_out=HeldOut(0, 0, [])), own, roles, now=now, visible="own")
+
+    def summaries(self, record: PhaseRecord) -> list[Summary]:
+        """Of every run of a phase that anything is known of."""
+        found = (_read(document) for document in self._store.documents(_kind(record.phase.name)))
+        return [summary for summary in found if summary is not None]
+
+    def follow(self, record: PhaseRecord, run: Run, rounds: Iterable[ledger.Round]) -> bool:
+        """Continue a summary with rounds that were delivered, or from the ledger if some before them were not.
+
+        Tells whether there was anything new.
+        """
+        known = self.summary(record, run)
+        try:
+            further = known.fold(judged((played.result for played in rounds), record.phase.layout))
+        except GapError:
+            return self._follow_ledger(record, known).rounds > known.rounds
+        if further.rounds == known.rounds:
+            return False
+        self._keep(further)
+        return True
+
+    def catch_up(self, record: PhaseRecord) -> None:
+        """Bring all summaries of a phase up to date with the ledger."""
+        with self._following:  # who comes second finds the work done
+            known = {summary.identity.run: summary for summary in self.summaries(record)}
+            for run in self._registry.runs(record.phase.name):
+                summary = known.get(run.id) or self.empty(record, run)
+                if summary.rounds < record.phase.layout.total:
+                    self._follow_ledger(record, summary)
+
+    def rebuild(self, record: PhaseRecord, run: Run) -> Summary:
+        """Forget what is known of a run and summarise it anew from the ledger."""
+        rebuilt = self._follow_ledger(record, self.empty(record, run))
+        if not rebuilt.rounds:
+            self._keep(rebuilt)
+        return rebuilt
+
+    def summary(self, record: PhaseRecord, run: Run) -> Summary:
+        """What is known of a run."""
+        document = self._store.document(_kind(record.phase.name), run.id)
+        return (_read(document) if document else None) or self.empty(record, run)
+
+    def empty(self, record: PhaseRecord, run: Run) -> Summary:
+        """A summary that a run begins with."""
+        identity = RunIdentity(run.id, run.participant, run.phase, run.system, run.attempt, run.opened_at)
+        return Summary.begin(identity, record.phase.layout.total)
+
+    def _follow_ledger(self, record: PhaseRecord, summary: Summary) -> Summary:
+        rounds = judged(self._store.results(summary.identity.run, summary.rounds), record.phase.layout)
+        while (further := summary.fold(islice(rounds, CHUNK))).rounds > summary.rounds:
+            summary = further
+            self._keep(summary)
+        return summary
+
+    def _keep(self, summary: Summary) -> None:
+        self._store.replace(_kind(summary.identity.phase), summary.identity.run, summary.as_document())
+
+
+def _without_places(board: Board) -> Board:
+    """The board of a phase that is still played: it must not tell which rounds are held out.
+
+    Hence no places, and no passes of a run under way: one that appeared as soon as it is over would tell where it ends.
+    """
+    rows = [row if row.status is Status.FINISHED else replace(row, passes=[]) for row in board.rows]
+    return replace(board, held_out=HeldOut(board.held_out.passes, 0, []), rows=rows)
+
+
+def _kind(phase: str) -> str:
+    return f"board/{phase}"
+
+
+def _read(document: dict[str, object]) -> Summary | None:
+    """A summary, or None if another version of this program wrote it: it is then made again."""
+    try:
+        return Summary.from_document(document)
+    except SummaryError:
+        return None

@@ -1,0 +1,320 @@
+"""The store in the cloud: three DynamoDB tables, so that a role can be given one without the others.
+
+    PREFIX-task         pk (S) kind, sk (S) name         documents, and blocks of source sentences
+    PREFIX-references   pk (S) phase, sk (S) number      blocks of references
+    PREFIX-ledger       pk (S) run, sk (N) index         openings at -1, then rounds
+
+Reads are strongly consistent. A ledger item repeats what its run was opened with, so that the last item of a run tells
+everything, and a reader of the stream needs no second look. Scores are kept as decimal text, because a DynamoDB number
+ends at 1e-130, which a very short translation can fall below.
+"""
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+from urllib.parse import parse_qsl
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+from botocore.exceptions import ConnectionError as NoConnectionError
+
+from lambdas.errors import UnavailableError
+from lambdas.ledger import OPENING, Progress, Result, Round, Run
+from lambdas.store.interface import Document, Shelf, StoreAddressError, StoreError
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+DEFAULT_PREFIX = "banditmt"
+MAX_BLOCK_BYTES = 390_000  # an item, with its keys, has at most 400 kB
+BATCH = 25  # items in a batch write
+BATCH_ATTEMPTS = 8
+
+# Three tries of at most three seconds each, with pauses between them: storage that stays silent can outlast the
+# function's ten seconds, and the client then repeats the request. Repeating a write is harmless here: a conditional
+# write that succeeded unheard fails when repeated, and the service then finds the round as its own.
+CONFIG = Config(
+    retries={"mode": "standard", "total_max_attempts": 3},
+    connect_timeout=1,
+    read_timeout=2,
+    max_pool_connections=64,
+    tcp_keepalive=True,
+    parameter_validation=False,  # every request is built below; checking each again costs more than building it
+)
+_ATTRIBUTE_TYPES = {"task": "S", "references": "S", "ledger": "N"}  # of the sort keys
+_UNLESS_THERE = "attribute_not_exists(pk)"
+_BUSY = {
+    "ProvisionedThroughputExceededException",
+    "ThrottlingException",
+    "RequestLimitExceeded",
+    "ReplicatedWriteConflictException",
+    "LimitExceededException",
+}
+
+Item = dict[str, Any]
+Told = TypeVar("Told")
+
+
+class DynamoDBStore:
+    """A store in three tables."""
+
+    def __init__(self, client: "DynamoDBClient", prefix: str = DEFAULT_PREFIX, *, may_create: bool = False) -> None:
+        self._client = client
+        self._task, self._references, self._ledger = (f"{prefix}-{table}" for table in _ATTRIBUTE_TYPES)
+        self._may_create = may_create
+
+    @classmethod
+    def open(cls, place: str) -> Self:
+        """Open ``REGION`` or ``http://HOST:PORT``, either with ``?prefix=NAME`` (of the tables; the stack's name)."""
+        target, question, options = place.partition("?")
+        chosen = dict(parse_qsl(options))
+        if question and set(chosen) != {"prefix"}:
+            raise StoreAddressError(f"the only option of a DynamoDB store is prefix=NAME, but got {options!r}")
+        is_url = target.startswith(("http://", "https://"))
+        try:
+            client = _client(endpoint_url=target, region_name=_region()) if is_url else _client(region_name=target)
+        except (BotoCoreError, ValueError) as failure:
+            raise StoreAddressError(f"not a region or address of DynamoDB: {target!r} ({failure})") from failure
+        return cls(client, chosen.get("prefix", DEFAULT_PREFIX), may_create=is_url)
+
+    def prepare(self) -> None:
+        """Make missing tables on a local server. On AWS the template makes them, with encryption and backups."""
+        for table, kind in _ATTRIBUTE_TYPES.items():
+            name = {"task": self._task, "references": self._references, "ledger": self._ledger}[table]
+            if not self._exists(name):
+                if not self._may_create:
+                    raise StoreError(f"there is no table {name}: deploy template.yaml first, or name another prefix")
+                self._create_table(name, kind)
+
+    def close(self) -> None:
+        self._client.close()
+
+    # documents
+
+    def document(self, kind: str, name: str) -> Document | None:
+        item = self._get(self._task, kind, {"S": name})
+        return json.loads(item["json"]["S"]) if item else None
+
+    def documents(self, kind: str) -> list[Document]:
+        return [json.loads(item["json"]["S"]) for item in self._query(self._task, "pk = :pk", {":pk": {"S": kind}})]
+
+    def create(self, kind: str, name: str, document: Document) -> bool:
+        return self._put_new(self._task, _document_item(kind, name, document))
+
+    def replace(self, kind: str, name: str, document: Document) -> None:
+        item = _document_item(kind, name, document)
+        _ask(lambda: self._client.put_item(TableName=self._task, Item=item))
+
+    # blocks
+
+    def block(self, shelf: Shelf, phase: str, number: int) -> bytes | None:
+        item = self._get(self._table_of(shelf), f"block/{phase}", {"S": f"{number:08d}"})
+        return bytes(item["block"]["B"]) if item else None
+
+    def put_blocks(self, shelf: Shelf, phase: str, blocks: Iterable[tuple[int, bytes]]) -> None:
+        pending = iter(blocks)
+        while batch := list(islice(pending, BATCH)):
+            for number, block in batch:
+                if len(block) > MAX_BLOCK_BYTES:
+                    raise StoreError(f"block {number} of {phase} has {len(block):,} bytes: load with smaller blocks")
+            puts = [{"PutRequest": {"Item": _block_item(phase, number, block)}} for number, block in batch]
+            self._write_batch({self._table_of(shelf): puts})
+
+    # the ledger
+
+    def open_run(self, run: Run) -> None:
+        self._put_new(self._ledger, _run_item(run, OPENING))
+
+    def append(self, played: Round) -> bool:
+        return self._put_new(self._ledger, _round_item(played))
+
+    def opening(self, run: str) -> Run | None:
+        item = self._get(self._ledger, run, {"N": str(OPENING)})
+        return _to_run(item) if item else None
+
+    def round(self, run: str, index: int) -> Round | None:
+        item = self._get(self._ledger, run, {"N": str(index)})
+        return to_round(item) if item else None
+
+    def progress(self, run: str) -> Progress | None:
+        last = next(self._query(self._ledger, "pk = :pk", {":pk": {"S": run}}, newest=True), None)
+        if last is None:
+            return None
+        return Progress(_to_run(last), None if int(last["sk"]["N"]) == OPENING else to_round(last))
+
+    def rounds(self, run: str, start: int = 0) -> Iterator[Round]:
+        values = {":pk": {"S": run}, ":start": {"N": str(start)}}
+        for item in self._query(self._ledger, "pk = :pk AND sk >= :start", values):
+            yield to_round(item)
+
+    def results(self, run: str, start: int = 0) -> Iterator[Result]:
+        values = {":pk": {"S": run}, ":start": {"N": str(start)}}
+        wanted = "sk, clean, #statistics, committed_at"  # statistics is a reserved word
+        for item in self._query(self._ledger, "pk = :pk AND sk >= :start", values, wanted=wanted):
+            statistics = bytes(item["statistics"]["B"])
+            yield int(item["sk"]["N"]), float(item["clean"]["S"]), statistics, int(item["committed_at"]["N"])
+
+    # the client
+
+    def _table_of(self, shelf: Shelf) -> str:
+        return self._references if shelf is Shelf.REFERENCES else self._task
+
+    def _get(self, table: str, pk: str, sk: Mapping[str, str]) -> Item | None:
+        key: Any = {"pk": {"S": pk}, "sk": sk}
+        found = _ask(lambda: self._client.get_item(TableName=table, Key=key, ConsistentRead=True))
+        return found.get("Item")
+
+    def _put_new(self, table: str, item: Item) -> bool:
+        try:
+            _ask(lambda: self._client.put_item(TableName=table, Item=item, ConditionExpression=_UNLESS_THERE))
+        except self._client.exceptions.ConditionalCheckFailedException:
+            return False
+        return True
+
+    def _query(
+        self, table: str, condition: str, values: Item, *, newest: bool = False, wanted: str | None = None
+    ) -> Iterator[Item]:
+        """All items of a key in order, page by page, or the newest alone; whole, or the wanted attributes."""
+        query: Item = {
+            "TableName": table,
+            "KeyConditionExpression": condition,
+            "ExpressionAttributeValues": values,
+            "ConsistentRead": True,
+            "ScanIndexForward": not newest,
+        }
+        if newest:
+            query["Limit"] = 1
+        if wanted:
+            query |= {"ProjectionExpression": wanted, "ExpressionAttributeNames": {"#statistics": "statistics"}}
+        while True:
+            page = _ask(lambda: self._client.query(**query))
+            yield from page["Items"]
+            if newest or "LastEvaluatedKey" not in page:
+                return
+            query["ExclusiveStartKey"] = page["LastEvaluatedKey"]
+
+    def _write_batch(self, requests: Item) -> None:
+        for attempt in range(BATCH_ATTEMPTS):
+            if attempt:
+                time.sleep(0.05 * 2**attempt)
+            requests = dict(_ask(lambda: self._client.batch_write_item(RequestItems=requests))["UnprocessedItems"])  # noqa: B023
+            if not requests:
+                return
+        raise UnavailableError("the storage takes no more writes at the moment")
+
+    def _exists(self, table: str) -> bool:
+        try:
+            _ask(lambda: self._client.describe_table(TableName=table))
+        except StoreError:
+            return False
+        return True
+
+    def _create_table(self, name: str, sort_kind: Any) -> None:
+        with suppress(self._client.exceptions.ResourceInUseException):  # somebody else is making it
+            self._client.create_table(
+                TableName=name,
+                BillingMode="PAY_PER_REQUEST",
+                AttributeDefinitions=[
+                    {"AttributeName": "pk", "AttributeType": "S"},
+                    {"AttributeName": "sk", "AttributeType": sort_kind},
+                ],
+                KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+            )
+        self._client.get_waiter("table_exists").wait(TableName=name, WaiterConfig={"Delay": 1, "MaxAttempts": 60})
+
+
+def _client(**place: str) -> "DynamoDBClient":
+    """A client with a session of its own: the default session is not safe between threads.
+
+    Servers that only speak like DynamoDB want some credentials, but do not care which.
+    """
+    if "endpoint_url" in place and "AWS_ACCESS_KEY_ID" not in os.environ:
+        place |= {"aws_access_key_id": "local", "aws_secret_access_key": "local"}
+    client: DynamoDBClient = boto3.Session().client("dynamodb", config=CONFIG, **place)  # type: ignore[call-overload]
+    return client
+
+
+def _region() -> str:
+    return os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-1"
+
+
+def _ask(call: Callable[[], Told]) -> Told:
+    """Make a call; what time can heal becomes ``UnavailableError``, what the organiser can mend ``StoreError``."""
+    try:
+        return call()
+    except ClientError as refusal:
+        code = refusal.response.get("Error", {}).get("Code", "")
+        status = refusal.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+        if code in _BUSY or status >= 500:
+            raise UnavailableError from refusal
+        if code == "ResourceNotFoundException":
+            raise StoreError("the tables of the store do not exist: load a task or deploy the template") from refusal
+        raise
+    except (NoConnectionError, HTTPClientError) as failure:  # no connection, or no answer in time
+        raise UnavailableError from failure
+
+
+def _document_item(kind: str, name: str, document: Document) -> Item:
+    return {"pk": {"S": kind}, "sk": {"S": name}, "json": {"S": json.dumps(document)}}
+
+
+def _block_item(phase: str, number: int, block: bytes) -> Item:
+    return {"pk": {"S": f"block/{phase}"}, "sk": {"S": f"{number:08d}"}, "block": {"B": block}}
+
+
+def _run_item(run: Run, index: int) -> Item:
+    return {
+        "pk": {"S": run.id},
+        "sk": {"N": str(index)},
+        "participant": {"S": run.participant},
+        "phase": {"S": run.phase},
+        "system": {"S": run.system},
+        "attempt": {"N": str(run.attempt)},
+        "opened_at": {"N": str(run.opened_at)},
+        "key": {"N": str(run.key)},
+    }
+
+
+def _round_item(played: Round) -> Item:
+    return {
+        **_run_item(played.run, played.index),
+        "translation": {"S": played.translation},
+        "shown": {"S": repr(played.shown)},
+        "clean": {"S": repr(played.clean)},
+        "statistics": {"B": played.statistics},
+        "shown_ticks": {"N": str(played.shown_ticks)},
+        "clean_ticks": {"N": str(played.clean_ticks)},
+        "committed_at": {"N": str(played.committed_at)},
+    }
+
+
+def _to_run(item: Item) -> Run:
+    return Run(
+        item["pk"]["S"],
+        item["participant"]["S"],
+        item["phase"]["S"],
+        item["system"]["S"],
+        int(item["attempt"]["N"]),
+        int(item["opened_at"]["N"]),
+        int(item["key"]["N"]),
+    )
+
+
+def to_round(item: Item) -> Round:
+    """A round from its item, as a client or the stream delivers it."""
+    return Round(
+        _to_run(item),
+        int(item["sk"]["N"]),
+        item["translation"]["S"],
+        float(item["shown"]["S"]),
+        float(item["clean"]["S"]),
+        bytes(item["statistics"]["B"]),
+        int(item["shown_ticks"]["N"]),
+        int(item["clean_ticks"]["N"]),
+        int(item["committed_at"]["N"]),
+    )

@@ -1,0 +1,29 @@
+"""Which service the handlers of this process talk to: the one it was given, or the one its environment names."""
+
+import os
+from threading import Lock
+
+from lambdas.service import Service
+from lambdas.store import open_store
+
+STORE_VARIABLE = "BANDITMT_STORE"  # an address as open_store reads it; in the cloud the region is enough
+
+_service: Service | None = None
+_lock = Lock()
+
+
+def use(service: Service | None) -> None:
+    """Let the handlers of this process talk to this service; None to read the environment again."""
+    global _service
+    with _lock:
+        _service = service
+
+
+def service() -> Service:
+    """The service of this process, made on first use."""
+    global _service
+    with _lock:
+        if _service is None:
+            address = os.environ.get(STORE_VARIABLE) or f"dynamodb:{os.environ['AWS_REGION']}"
+            _service = Service(open_store(address), streamed=True)
+        return _service

@@ -1,0 +1,352 @@
+"""The functions as API Gateway calls them: what they answer, and what they refuse."""
+
+import json
+import threading
+
+import pytest
+
+from lambdas import errors, wiring
+from lambdas.handlers import api, read, score
+from lambdas.registry import Registry
+from lambdas.service import Service
+from lambdas.store.dynamodb import DynamoDBStore
+from tests.lambdas import tasks
+from tests.lambdas.handlers.events import CONTEXT, Client, event
+
+
+@pytest.fixture
+def client(sqlite):
+    """A participant's client of functions over SQLite."""
+    tasks.load(sqlite)
+    wiring.use(Service(sqlite))
+    yield Client(Registry(sqlite).add_participant("acme"))
+    wiring.use(None)
+
+
+@pytest.fixture
+def pending(client):
+    """A run and the id of its first sentence."""
+    run = client.open_run()[1]["run"]
+    return run, client.sentence(run)[1]["id"]
+
+
+def refusal(response):
+    status, body, _ = response
+    assert set(body) >= {"code", "message", "request_id"}
+    assert body["request_id"] == "request-1"
+    return status, body["code"]
+
+
+class TestAnswers:
+    def test_a_run_from_start_to_end(self, client):
+        status, opened, headers = client.open_run()
+        assert status == 200
+        assert opened == {"run": opened["run"], "phase": "mock", "system": "copy", "index": 0, "total": 5}
+        assert headers["Cache-Control"] == "no-store"
+        _, sentence, _ = client.sentence(opened["run"])
+        assert sentence == {"id": sentence["id"], "index": 0, "total": 5, "source": tasks.source("mock", 0)}
+        rounds = 0
+        while sentence:
+            status, answer, _ = client.translate(opened["run"], sentence["id"], sentence["source"])
+            assert status == 200
+            assert set(answer) == {"score", "next"}
+            sentence, rounds = answer["next"], rounds + 1
+        assert rounds == 5
+        status, state, _ = client.run(opened["run"])
+        assert status == 200
+        assert (state["finished"], state["index"], state["last"]["index"]) == (True, 5, 4)
+        assert refusal(client.sentence(opened["run"])) == (410, "run_finished")
+
+    def test_a_replayed_answer_is_equal_byte_for_byte(self, client, pending):
+        run, token = pending
+        body = {"id": token, "translation": "größe ✓"}
+        post = event("POST", f"/v1/runs/{run}/translations", body, key=client.key)
+        first, second = score.handler(post, CONTEXT), score.handler(post, CONTEXT)
+        assert first == second
+        assert "größe" not in first["body"]
+
+    def test_a_body_in_base64(self, client, pending):
+        run, token = pending
+        raw = json.dumps({"id": token, "translation": "größe"}, ensure_ascii=False).encode()
+        assert client.translate(run, raw=raw)[0] == 200
+        assert client.run(run)[1]["last"]["translation"] == "größe"
+
+    def test_phases_are_for_participants(self, client):
+        assert refusal(client.send(read, "GET", "/v1/phases", key=None)) == (403, "invalid_key")
+        status, body, _ = client.send(read, "GET", "/v1/phases", key=client.key)
+        assert status == 200
+        assert [phase["phase"] for phase in body["phases"]] == ["training", "mock", "dev"]
+
+    def test_health(self, client):
+        assert client.send(read, "GET", "/health", key=None)[:2] == (200, {"status": "ok"})
+
+    def test_a_header_is_found_in_any_case(self, client):
+        request = event("POST", "/v1/runs", {"phase": "mock", "system": "copy"})
+        request["headers"]["x-API-key"] = client.key
+        assert read.handler(request, CONTEXT)["statusCode"] == 200
+
+
+class TestRefusals:
+    @pytest.mark.parametrize("key", [None, "", "wrong", "bmt_" + "a" * 43, "ä"])
+    def test_without_a_valid_key(self, pending, key):
+        run, token = pending
+        stranger = Client(key)
+        for response in (
+            stranger.open_run(),
+            stranger.run(run),
+            stranger.sentence(run),
+            stranger.translate(run, token, "rot"),
+        ):
+            assert refusal(response) == (403, "invalid_key")
+
+    def test_a_foreign_key(self, pending, sqlite):
+        run, token = pending
+        other = Client(Registry(sqlite).add_participant("other"))
+        for response in (other.run(run), other.sentence(run), other.translate(run, token, "rot")):
+            assert refusal(response) == (404, "run_not_found")
+
+    @pytest.mark.parametrize(
+        "raw",
+        [
+            b"",
+            b"{",
+            b"[]",
+            b"null",
+            b'"text"',
+            b"{}",
+            b'{"phase": "mock"}',
+            b'{"phase": 1, "system": "x"}',
+            b'{"phase": null, "system": "x"}',
+            b'{"phase": ["mock"], "system": {"a": 1}}',
+            b'{"phase": "mock", "system": "\xff\xfe"}',
+            '{"phase": "mock", "system": "é"}'.encode("latin-1"),
+            b"\x00\x01\x02",
+            b"[" * 60_000,
+            b'{"phase": ' + b"9" * 60_000 + b"}",
+            b'{"phase": "mock", "system": "a b"}',
+            b'{"phase": "mock", "system": "\\ud800"}',
+        ],
+    )
+    def test_bodies_that_make_no_sense(self, client, raw):
+        assert refusal(client.send(read, "POST", "/v1/runs", raw=raw)) == (400, "bad_request")
+
+    def test_a_body_that_is_no_base64(self, client):
+        request = event("POST", "/v1/runs", raw=b"x", key=client.key)
+        request["body"] = "***"
+        assert json.loads(read.handler(request, CONTEXT)["body"])["code"] == "bad_request"
+
+    def test_a_body_is_measured_in_bytes(self, client):
+        raw = json.dumps({"phase": "mock", "system": "𝄞" * (api.MAX_BODY_BYTES // 4)}, ensure_ascii=False)
+        assert len(raw) < api.MAX_BODY_BYTES < len(raw.encode())
+        large = {**event("POST", "/v1/runs", key=client.key), "body": raw}
+        assert read.handler(large, CONTEXT)["statusCode"] == 413
+
+    def test_no_body_at_all(self, client, pending):
+        assert refusal(client.send(score, "POST", f"/v1/runs/{pending[0]}/translations")) == (400, "bad_request")
+
+    @pytest.mark.parametrize(
+        ("translation", "expected"),
+        [
+            ("", (400, "invalid_translation")),
+            ("   ", (400, "invalid_translation")),
+            ("a\0b", (400, "invalid_translation")),
+            ("a\nb", (400, "invalid_translation")),
+            ("\ud800", (400, "invalid_translation")),
+            (7, (400, "bad_request")),
+            (None, (400, "bad_request")),
+            (["rot"], (400, "bad_request")),
+            ("x" * 4_001, (413, "too_large")),
+            ("rot " * 100_000, (413, "too_large")),
+            ("x" * 10_000_000, (413, "too_large")),
+        ],
+        ids=lambda value: repr(value)[:20],
+    )
+    def test_translations_that_are_none(self, client, pending, translation, expected):
+        run, token = pending
+        assert refusal(client.translate(run, token, translation)) == expected
+        assert client.run(run)[1]["index"] == 0
+
+    def test_the_longest_translation_passes_even_when_every_character_is_escaped(self, client, pending):
+        run, token = pending
+        assert client.translate(run, token, "𝄞" * 4_000)[0] == 200
+
+    def test_ids_that_are_none(self, client, pending):
+        for token in ("", "x", "A" * 50, "ä" * 50, "\ud800", "x" * 60_000):
+            assert refusal(client.translate(pending[0], token, "rot")) == (409, "wrong_sentence")
+        assert refusal(client.translate(pending[0], 5, "rot")) == (400, "bad_request")
+
+    def test_a_different_translation_for_a_committed_round(self, client, pending):
+        run, token = pending
+        client.translate(run, token, "rot")
+        status, body, _ = client.translate(run, token, "blau")
+        assert (status, body["code"]) == (409, "translation_conflict")
+        assert "retrying is pointless" in body["message"]
+
+    @pytest.mark.parametrize("run", ["a" * 26, "x", "%00", "..", "a" * 5_000, "' or 1=1 --"])
+    def test_runs_that_do_not_exist(self, client, run):
+        status, code = refusal(client.run(run))
+        assert (status, code) in {(404, "run_not_found"), (404, "not_found")}
+
+    def test_an_unknown_phase(self, client):
+        assert refusal(client.open_run("nowhere")) == (404, "phase_not_found")
+
+    @pytest.mark.parametrize(
+        ("method", "path"), [("GET", "/"), ("GET", "/v1/runs"), ("DELETE", "/v1/runs/x"), ("GET", "/v2")]
+    )
+    def test_paths_that_do_not_exist(self, client, method, path):
+        assert refusal(client.send(read, method, path)) == (404, "not_found")
+
+    @pytest.mark.usefixtures("client")
+    def test_an_event_with_next_to_nothing_in_it(self):
+        response = read.handler({"httpMethod": "GET", "path": "/v1/runs/x", "requestContext": {}}, CONTEXT)
+        assert json.loads(response["body"])["code"] == "invalid_key"
+
+
+class TestMetrics:
+    def test_a_refusal_is_counted_by_route_and_code(self, client, pending, capsys):
+        client.translate(pending[0], "A" * 50, "rot")
+        metric = json.loads(capsys.readouterr().out.splitlines()[-1])
+        assert metric["_aws"]["CloudWatchMetrics"][0]["Namespace"] == "banditmt"
+        assert metric["_aws"]["CloudWatchMetrics"][0]["Dimensions"] == [["route", "code", "service"]]
+        assert (metric["route"], metric["code"], metric["Refusals"]) == (
+            "POST /v1/runs/{run}/translations",
+            "wrong_sentence",
+            [1.0],
+        )
+
+    def test_an_answered_round_writes_no_line(self, client, pending, capsys):
+        capsys.readouterr()
+        assert client.translate(*pending, "rot")[0] == 200
+        assert capsys.readouterr().out == ""
+
+
+class TestFailures:
+    def test_a_busy_storage_asks_to_come_back(self, client, pending, monkeypatch, sqlite):
+        def busy(*_):
+            raise errors.UnavailableError(retry_after=3)
+
+        monkeypatch.setattr(sqlite, "append", busy)
+        run, token = pending
+        status, body, headers = client.translate(run, token, "rot")
+        assert (status, body["code"], headers["Retry-After"]) == (503, "unavailable", "3")
+        monkeypatch.undo()
+        assert client.translate(run, token, "rot")[0] == 200
+
+    def test_a_bug_is_logged_by_place_and_never_by_words(self, client, pending, monkeypatch, sqlite, caplog):
+        def buggy(*_):
+            try:
+                raise ValueError("refword0000 secretref")
+            except ValueError as cause:
+                raise KeyError("refword0000 secretref") from cause
+
+        monkeypatch.setattr(sqlite, "append", buggy)
+        run, token = pending
+        status, body, _ = client.translate(run, token, "rot")
+        assert (status, body["code"]) == (500, "internal")
+        (record,) = caplog.records
+        assert (record.failure, record.caused_by, record.failed_request) == ("KeyError", ["ValueError"], "request-1")
+        assert record.where[-1].endswith(" buggy")
+        assert "secretref" not in repr(vars(record)) + json.dumps(body) + caplog.text
+
+
+def test_every_error_has_a_code_of_its_own():
+    def tree(error):
+        return [error, *(below for child in error.__subclasses__() for below in tree(child))]
+
+    listed = {error.code: error.status for error in tree(errors.ServiceError)}
+    assert listed == {
+        "bad_request": 400,
+        "invalid_translation": 400,
+        "invalid_key": 403,
+        "phase_closed": 403,
+        "run_not_found": 404,
+        "phase_not_found": 404,
+        "not_found": 404,
+        "already_played": 409,
+        "translation_conflict": 409,
+        "wrong_sentence": 409,
+        "run_finished": 410,
+        "too_large": 413,
+        "throttled": 429,
+        "quota_exceeded": 429,
+        "internal": 500,
+        "unavailable": 503,
+    }
+
+
+@pytest.mark.usefixtures("client")
+def test_many_threads_call_one_function(sqlite):
+    """The local cloud does; each must get the answer to its own event."""
+    keys = [Registry(sqlite).add_participant(f"player-{number}") for number in range(8)]
+    failures = []
+
+    def play(number):
+        mine = Client(keys[number])
+        _, opened, _ = mine.open_run("dev", f"system-{number}")
+        if opened["system"] != f"system-{number}":
+            failures.append(opened)
+        _, sentence, _ = mine.sentence(opened["run"])
+        while sentence:
+            status, answer, _ = mine.translate(opened["run"], sentence["id"], f"rot {number}")
+            if status != 200:
+                failures.append(answer)
+                return
+            sentence = answer["next"]
+        if mine.run(opened["run"])[1]["last"]["translation"] != f"rot {number}":
+            failures.append(number)
+
+    threads = [threading.Thread(target=play, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+def test_in_lambda_a_function_is_traced_without_what_it_answers(client, monkeypatch):
+    traced: list[str] = []
+
+    class Tracer:
+        disabled = False
+
+        def capture_lambda_handler(self, *, capture_response, capture_error):
+            assert not capture_response
+            assert not capture_error
+
+            def wrap(handler):
+                def called(event, context):
+                    traced.append(event["path"])
+                    return handler(event, context)
+
+                return called
+
+            return wrap
+
+    monkeypatch.setattr(api, "tracer", Tracer())
+    function = api.Function(read._routes)
+    assert function(event("GET", "/v1/phases", key=client.key), CONTEXT)["statusCode"] == 200
+    assert traced == ["/v1/phases"]
+
+
+class TestWiring:
+    def test_the_environment_names_the_store(self, sqlite, monkeypatch):
+        tasks.load(sqlite)
+        monkeypatch.setenv("BANDITMT_STORE", f"sqlite:{sqlite.path}")
+        wiring.use(None)
+        assert wiring.service() is wiring.service()
+        assert [phase.phase for phase in wiring.service().phases()] == ["training", "mock", "dev"]
+        wiring.use(None)
+
+    def test_in_the_cloud_the_region_is_enough(self, monkeypatch):
+        monkeypatch.delenv("BANDITMT_STORE", raising=False)
+        monkeypatch.setenv("AWS_REGION", "eu-central-1")
+        wiring.use(None)
+        store = wiring.service()._store
+        assert isinstance(store, DynamoDBStore)
+        assert store._client.meta.region_name == "eu-central-1"
+        wiring.use(None)
+
+
+def test_the_limit_on_bodies_holds_the_longest_translation():
+    longest = json.dumps({"id": "x" * 50, "translation": "𝄞" * 4_000})
+    assert len(longest) < api.MAX_BODY_BYTES

@@ -1,0 +1,154 @@
+"""What every storage engine must do, engine by engine: this is what the service relies on."""
+
+from dataclasses import replace
+
+import pytest
+
+from lambdas.ledger import Progress, Round, Run
+from lambdas.store import Shelf
+
+RUN = Run("a" * 26, "acme", "dev", "baseline", 1, 1_700_000_000_000, 1)
+OTHER = replace(RUN, id="b" * 26, participant="other")
+
+
+def played(index, run=RUN, **changes):
+    scores = {"shown": 0.25, "clean": 1 / 3, "shown_ticks": 10**12 * (index + 1), "clean_ticks": 3}
+    values = {
+        "translation": f"wort {index}",
+        "statistics": bytes(range(9)),
+        "committed_at": 1_700_000_000_001,
+        **scores,
+    }
+    return Round(run, index, **{**values, **changes})
+
+
+class TestDocuments:
+    def test_nothing_is_there_at_first(self, store):
+        assert store.document("phase", "dev") is None
+        assert store.documents("phase") == []
+
+    def test_a_document_comes_back_as_it_was_written(self, store):
+        document = {"text": "größe ✓ 𝄞", "number": 2**53, "list": [1, None, True, {"a": ""}], "float": 0.1}
+        store.replace("kind", "name", document)
+        assert store.document("kind", "name") == document
+
+    def test_replace_overwrites(self, store):
+        store.replace("kind", "name", {"v": 1})
+        store.replace("kind", "name", {"v": 2})
+        assert store.document("kind", "name") == {"v": 2}
+
+    def test_create_does_not(self, store):
+        assert store.create("kind", "name", {"v": 1}) is True
+        assert store.create("kind", "name", {"v": 2}) is False
+        assert store.document("kind", "name") == {"v": 1}
+
+    def test_kinds_are_apart_and_each_is_ordered_by_name(self, store):
+        for name in ("10", "9", "1"):
+            store.replace("one", name, {"name": name})
+        store.replace("two", "5", {"name": "5"})
+        assert store.documents("one") == [{"name": "1"}, {"name": "10"}, {"name": "9"}]
+
+    def test_many_large_documents_come_back_whole(self, store):
+        """A query of DynamoDB ends after a megabyte; the store must go on."""
+        for number in range(8):
+            store.replace("large", f"{number}", {"number": number, "text": "x" * 200_000})
+        assert [document["number"] for document in store.documents("large")] == list(range(8))
+
+
+class TestBlocks:
+    def test_shelves_phases_and_numbers_are_apart(self, store):
+        store.put_blocks(Shelf.SOURCES, "dev", [(0, b"zero"), (1, b"one")])
+        store.put_blocks(Shelf.REFERENCES, "dev", [(0, b"null")])
+        assert store.block(Shelf.SOURCES, "dev", 1) == b"one"
+        assert store.block(Shelf.REFERENCES, "dev", 0) == b"null"
+        assert store.block(Shelf.REFERENCES, "dev", 1) is None
+        assert store.block(Shelf.SOURCES, "training", 0) is None
+
+    def test_more_than_one_batch(self, store):
+        store.put_blocks(Shelf.SOURCES, "dev", ((number, bytes([number, 0, 255])) for number in range(60)))
+        assert [store.block(Shelf.SOURCES, "dev", number) for number in (0, 24, 25, 59)] == [
+            b"\x00\x00\xff",
+            b"\x18\x00\xff",
+            b"\x19\x00\xff",
+            b"\x3b\x00\xff",
+        ]
+
+    def test_writing_again_overwrites(self, store):
+        store.put_blocks(Shelf.SOURCES, "dev", [(0, b"old")])
+        store.put_blocks(Shelf.SOURCES, "dev", [(0, b"new")])
+        assert store.block(Shelf.SOURCES, "dev", 0) == b"new"
+
+    def test_blocks_do_not_show_among_documents(self, store):
+        store.put_blocks(Shelf.SOURCES, "dev", [(0, b"zero")])
+        assert store.documents("dev") == store.documents("sources") == []
+
+
+class TestLedger:
+    def test_a_run_that_was_never_opened(self, store):
+        assert store.opening(RUN.id) is None
+        assert store.progress(RUN.id) is None
+        assert store.round(RUN.id, 0) is None
+        assert list(store.rounds(RUN.id)) == []
+
+    def test_an_opened_run(self, store):
+        store.open_run(RUN)
+        assert store.opening(RUN.id) == RUN
+        assert store.progress(RUN.id) == Progress(RUN, None)
+        assert list(store.rounds(RUN.id)) == []
+
+    def test_the_first_opening_stays(self, store):
+        store.open_run(RUN)
+        store.open_run(replace(RUN, opened_at=5))
+        assert store.opening(RUN.id) == RUN
+
+    def test_rounds_come_back_to_the_last_bit(self, store):
+        store.open_run(RUN)
+        first = played(0, translation="größe ✓ 𝄞 'x' \"y\"", shown=5e-324, clean=0.1 + 0.2, clean_ticks=2**62)
+        assert store.append(first) is True
+        assert store.round(RUN.id, 0) == first
+        assert store.progress(RUN.id) == Progress(RUN, first)
+
+    @pytest.mark.parametrize("score", [0.0, 1e-300, 2.2250738585072014e-308, 1 / 3, 0.9999999999999999, 1.0])
+    def test_every_score_is_kept_exactly(self, store, score):
+        store.open_run(RUN)
+        store.append(played(0, shown=score, clean=score))
+        kept = store.round(RUN.id, 0)
+        assert (kept.shown, kept.clean) == (score, score)
+
+    def test_a_round_is_written_once(self, store):
+        store.open_run(RUN)
+        assert store.append(played(0, translation="first")) is True
+        assert store.append(played(0, translation="second")) is False
+        assert store.round(RUN.id, 0).translation == "first"
+
+    def test_the_last_round_is_the_one_with_the_highest_index(self, store):
+        store.open_run(RUN)
+        for index in range(12):
+            store.append(played(index))
+        assert store.progress(RUN.id).last == played(11)
+        assert store.progress(RUN.id).pending == 12
+
+    def test_rounds_are_read_in_order_from_anywhere(self, store):
+        store.open_run(RUN)
+        for index in range(12):
+            store.append(played(index))
+        assert list(store.rounds(RUN.id)) == [played(index) for index in range(12)]
+        assert [each.index for each in store.rounds(RUN.id, 9)] == [9, 10, 11]
+        assert list(store.rounds(RUN.id, 12)) == []
+        assert list(store.results(RUN.id)) == [played(index).result for index in range(12)]
+        assert [index for index, *_ in store.results(RUN.id, 9)] == [9, 10, 11]
+        assert list(store.results(OTHER.id)) == []
+
+    def test_runs_are_apart(self, store):
+        store.open_run(RUN)
+        store.open_run(OTHER)
+        store.append(played(0))
+        assert store.progress(OTHER.id) == Progress(OTHER, None)
+        assert store.append(played(0, OTHER)) is True
+        assert store.round(OTHER.id, 0).run == OTHER
+
+
+def test_preparing_again_keeps_everything(store):
+    store.replace("kind", "name", {"v": 1})
+    store.prepare()
+    assert store.document("kind", "name") == {"v": 1}

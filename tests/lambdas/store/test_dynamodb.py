@@ -1,0 +1,253 @@
+"""What is particular to DynamoDB: the calls that a round costs, and what becomes of its errors."""
+
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError, ConnectTimeoutError, EndpointConnectionError, ReadTimeoutError
+
+from lambdas import errors
+from lambdas.registry import Registry
+from lambdas.service import Service
+from lambdas.store import Shelf, StoreAddressError, StoreError, open_store
+from lambdas.store.dynamodb import MAX_BLOCK_BYTES, DynamoDBStore
+from tests.lambdas import tasks
+from tests.lambdas.store.test_contract import RUN, played
+
+
+def record_calls(store):
+    """Every request that leaves for DynamoDB from now on: (operation, table)."""
+    calls: list[tuple[str, str]] = []
+
+    def note(params, model, **_):
+        calls.append((model.name, params.get("TableName", "").rsplit("-", 1)[-1]))
+
+    store._client.meta.events.register("provide-client-params.dynamodb.*", note)
+    return calls
+
+
+class TestCalls:
+    """The bill: one write unit per round, and nothing else, once a function is warm."""
+
+    @pytest.fixture
+    def warm(self, moto):
+        tasks.load(moto)
+        service = Service(moto)
+        key = Registry(moto).add_participant("acme")
+        player = service.authenticate(key)
+        tasks.play(service, player, service.open_run(player, "dev", "warming-up").run)
+        run = service.open_run(player, "dev", "copy").run
+        tasks.play(service, player, run, rounds=1)
+        return service, key, run, record_calls(moto)
+
+    def test_a_round_is_one_conditional_write_and_no_read(self, warm):
+        service, key, run, calls = warm
+        sentence = service.sentence(service.authenticate(key), run)
+        rounds = 0
+        while sentence:
+            calls.clear()
+            player = service.authenticate(key)
+            sentence = service.translate(player, run, sentence.id, sentence.source).next
+            assert calls == [("PutItem", "ledger")]
+            rounds += 1
+        assert rounds == 13
+
+    def test_blocks_are_read_once_each(self, moto):
+        tasks.load(moto)
+        service = Service(moto)
+        key = Registry(moto).add_participant("acme")
+        calls = record_calls(moto)
+        player = service.authenticate(key)
+        run = service.open_run(player, "dev", "copy").run
+        tasks.play(service, player, run)
+        assert calls.count(("PutItem", "ledger")) == 1 + 14
+        assert calls.count(("GetItem", "references")) == 4  # ten sentences in blocks of three
+        # the key, its holder, the phase (exactly, and to remember), the token keys, and four blocks
+        assert calls.count(("GetItem", "task")) == 1 + 1 + 2 + 1 + 4
+        assert calls.count(("GetItem", "ledger")) == 1  # how the run was opened
+        assert calls.count(("Query", "ledger")) == 2  # is there anything of the run already; the first pending sentence
+        assert calls.count(("Query", "task")) == 1  # the runs of this participant
+        assert calls.count(("PutItem", "task")) == 1  # a claim on the run
+        assert len(calls) == 15 + 4 + 9 + 1 + 2 + 1 + 1
+
+    def test_reading_where_a_run_stands_is_one_query(self, warm):
+        service, key, run, calls = warm
+        player = service.authenticate(key)
+        calls.clear()
+        service.sentence(player, run)
+        service.run(player, run)
+        assert calls == [("Query", "ledger")] * 2
+
+    def test_asking_what_is_open_costs_one_query_however_often(self, warm):
+        """No key is needed to ask for the service's health: nobody may run up a bill with it."""
+        service, _, _, calls = warm
+        for _ in range(5):
+            service.phases()
+        assert calls == [("Query", "task")]
+
+    def test_a_replay_is_the_failed_write_and_one_read(self, warm):
+        service, key, run, calls = warm
+        player = service.authenticate(key)
+        last = service.run(player, run).last
+        calls.clear()
+        service.translate(player, run, last.id, last.translation)
+        assert calls == [("PutItem", "ledger"), ("GetItem", "ledger")]
+
+
+def failing(error):
+    def fail(*_, **__):
+        raise error
+
+    return fail
+
+
+def refusal(code, status=400):
+    response: Any = {"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}}
+    return ClientError(response, "PutItem")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        refusal("ProvisionedThroughputExceededException"),
+        refusal("ThrottlingException"),
+        refusal("RequestLimitExceeded"),
+        refusal("InternalServerError", 500),
+        refusal("ServiceUnavailable", 503),
+        EndpointConnectionError(endpoint_url="http://x"),
+        ConnectTimeoutError(endpoint_url="http://x"),
+        ReadTimeoutError(endpoint_url="http://x"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_what_time_can_heal_is_unavailable(moto, monkeypatch, error):
+    monkeypatch.setattr(moto._client, "put_item", failing(error))
+    monkeypatch.setattr(moto._client, "get_item", failing(error))
+    for call in (lambda: moto.append(played(0)), lambda: moto.document("phase", "dev")):
+        with pytest.raises(errors.UnavailableError) as unavailable:
+            call()
+        assert unavailable.value.retry_after == 1
+
+
+def test_what_is_a_bug_stays_one(moto, monkeypatch):
+    monkeypatch.setattr(moto._client, "put_item", failing(refusal("ValidationException")))
+    with pytest.raises(ClientError):
+        moto.append(played(0))
+
+
+def test_a_write_whose_answer_was_lost_is_repeated_and_found_as_one_s_own(moto, monkeypatch):
+    """botocore repeats a write after a timeout; the second finds the first, and the service answers as if once."""
+    service, player = tasks.fresh(moto)
+    run = service.open_run(player, "mock", "copy").run
+    sentence = service.sentence(player, run)
+    put_item = moto._client.put_item
+
+    def twice(**request):
+        put_item(**request)
+        return put_item(**request)
+
+    monkeypatch.setattr(moto._client, "put_item", twice)
+    answer = service.translate(player, run, sentence.id, "rot")
+    monkeypatch.undo()
+    assert service.translate(player, run, sentence.id, "rot") == answer
+    assert service.run(player, run).index == 1
+
+
+class TestTables:
+    def test_on_aws_tables_come_from_the_template(self, moto):
+        with pytest.raises(StoreError, match=r"no table other-task: deploy template\.yaml first"):
+            DynamoDBStore(moto._client, "other").prepare()
+
+    def test_a_store_that_was_never_prepared(self, moto):
+        store = DynamoDBStore(moto._client, "other", may_create=True)
+        with pytest.raises(StoreError, match="load a task or deploy the template"):
+            store.document("phase", "dev")
+        store.prepare()
+        store.prepare()
+        assert store.document("phase", "dev") is None
+        assert moto.document("phase", "dev") is None
+
+    def test_two_that_make_tables_at_once(self, moto):
+        store = DynamoDBStore(moto._client, "other", may_create=True)
+        store._create_table("other-task", "S")
+        store._create_table("other-task", "S")
+        assert store._exists("other-task")
+
+    def test_references_have_a_table_of_their_own(self, moto):
+        tasks.load(moto)
+        everything = repr(moto._client.scan(TableName=moto._task)["Items"])
+        assert moto.block(Shelf.REFERENCES, "mock", 0) is not None
+        assert moto._client.scan(TableName=moto._references)["Count"] == 2 + 4 + 2
+        assert "'references'" not in everything
+
+
+class TestBatches:
+    def test_what_was_not_processed_is_sent_again(self, moto, monkeypatch):
+        monkeypatch.setattr("time.sleep", lambda _: None)
+        refused: list[int] = []
+        write = moto._client.batch_write_item
+
+        def reluctant(RequestItems):  # noqa: N803
+            ((table, puts),) = RequestItems.items()
+            if len(refused) < 3:
+                refused.append(len(puts))
+                write(RequestItems={table: puts[:1]})
+                return {"UnprocessedItems": {table: puts[1:]}}
+            return write(RequestItems=RequestItems)
+
+        monkeypatch.setattr(moto._client, "batch_write_item", reluctant)
+        moto.put_blocks(Shelf.SOURCES, "dev", [(number, b"x") for number in range(10)])
+        assert refused == [10, 9, 8]
+        assert all(moto.block(Shelf.SOURCES, "dev", number) == b"x" for number in range(10))
+
+    def test_a_storage_that_takes_nothing(self, moto, monkeypatch):
+        monkeypatch.setattr("time.sleep", lambda _: None)
+        refuse = lambda RequestItems: {"UnprocessedItems": RequestItems}  # noqa: E731, N803
+        monkeypatch.setattr(moto._client, "batch_write_item", refuse)
+        with pytest.raises(errors.UnavailableError, match="no more writes"):
+            moto.put_blocks(Shelf.SOURCES, "dev", [(0, b"x")])
+
+    def test_a_block_that_does_not_fit(self, moto):
+        with pytest.raises(StoreError, match="smaller blocks"):
+            moto.put_blocks(Shelf.SOURCES, "dev", [(0, bytes(MAX_BLOCK_BYTES + 1))])
+
+
+class TestAddresses:
+    def test_a_region_and_a_prefix(self):
+        store = DynamoDBStore.open("eu-central-1?prefix=wmt")
+        assert store._client.meta.region_name == "eu-central-1"
+        assert (store._task, store._references, store._ledger) == ("wmt-task", "wmt-references", "wmt-ledger")
+        assert not store._may_create
+
+    def test_a_local_server_needs_no_credentials(self, monkeypatch):
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION", "AWS_DEFAULT_REGION"):
+            monkeypatch.delenv(name, raising=False)
+        store = DynamoDBStore.open("http://127.0.0.1:1")
+        assert store._client.meta.endpoint_url == "http://127.0.0.1:1"
+        assert store._task == "banditmt-task"
+        assert store._may_create
+        with pytest.raises(errors.UnavailableError):
+            store.document("phase", "dev")
+
+    def test_a_local_server_with_credentials(self, monkeypatch):
+        monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)  # which would remember the credentials of another test
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "mine")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "mine")
+        client: Any = DynamoDBStore.open("http://127.0.0.1:1")._client
+        assert client._request_signer._credentials.access_key == "mine"
+
+    @pytest.mark.parametrize("place", ["not a region!", "http://[", "eu-central-1?table=x", "eu-central-1?prefix"])
+    def test_what_is_no_address(self, place):
+        with pytest.raises(StoreAddressError):
+            open_store(f"dynamodb:{place}")
+
+    def test_an_address_is_opened(self):
+        assert isinstance(open_store("dynamodb:eu-central-1"), DynamoDBStore)
+
+
+def test_a_run_survives_the_round_trip_through_the_stream_s_image(moto):
+    """Each item repeats what its run was opened with: a reader of the stream needs no second look."""
+    moto.open_run(RUN)
+    moto.append(played(0))
+    item = moto._client.get_item(TableName=moto._ledger, Key={"pk": {"S": RUN.id}, "sk": {"N": "0"}})["Item"]
+    assert (item["participant"], item["phase"], item["system"]) == ({"S": "acme"}, {"S": "dev"}, {"S": "baseline"})

@@ -1,0 +1,184 @@
+"""What is particular to SQLite: addresses, durability, damaged and busy files, forks."""
+
+import multiprocessing
+import sqlite3
+import threading
+
+import pytest
+
+from lambdas.errors import UnavailableError
+from lambdas.store import StoreAddressError, StoreError, open_store
+from lambdas.store.sqlite import BUSY_SECONDS, SQLiteStore
+from tests.lambdas.store.test_contract import RUN, played
+
+
+@pytest.mark.parametrize("address", ["", "sqlite", "sqlite:", "dynamodb:", "mysql:x", "store.db", "/tmp/store.db"])
+def test_what_is_no_address(address):
+    with pytest.raises(StoreAddressError, match="a store is sqlite:PATH or dynamodb:REGION-OR-URL"):
+        open_store(address)
+
+
+@pytest.mark.parametrize("option", ["?", "?x=1", "?synchronous=off", "?synchronous", "?synchronous=full&x=1"])
+def test_options_that_do_not_exist(tmp_path, option):
+    with pytest.raises(StoreAddressError, match="synchronous"):
+        open_store(f"sqlite:{tmp_path / 'store.db'}{option}")
+
+
+@pytest.mark.parametrize(("option", "level"), [("", 2), ("?synchronous=full", 2), ("?synchronous=normal", 1)])
+def test_a_round_reaches_the_disk_before_its_score_leaves_unless_told_otherwise(tmp_path, option, level):
+    store = SQLiteStore.open(f"{tmp_path / 'store.db'}{option}")
+    assert store._live().execute("PRAGMA synchronous").fetchone() == (level,)
+    assert store._live().execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    store.close()
+
+
+def test_nobody_else_may_read_the_file(tmp_path):
+    store = SQLiteStore.open(str(tmp_path / "store.db"))
+    store.create("kind", "name", {})
+    assert {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {
+        "store.db": 0o600,
+        "store.db-shm": 0o600,
+        "store.db-wal": 0o600,
+    }
+    store.close()
+
+
+def test_a_folder_that_does_not_exist(tmp_path):
+    with pytest.raises(StoreError, match="folder of the store does not exist"):
+        open_store(f"sqlite:{tmp_path / 'nowhere' / 'store.db'}")
+
+
+def test_a_file_of_another_kind(tmp_path):
+    (tmp_path / "store.db").write_text("this is not a database, but it is long enough to look at" * 10)
+    with pytest.raises(StoreError, match=r"cannot open .* as a SQLite store"):
+        open_store(f"sqlite:{tmp_path / 'store.db'}")
+
+
+def test_what_was_committed_survives_a_process_that_just_stops(sqlite):
+    sqlite.open_run(RUN)
+    sqlite.append(played(0))
+    other = SQLiteStore.open(str(sqlite.path))  # the first connection is never closed
+    assert other.round(RUN.id, 0) == played(0)
+    other.close()
+
+
+def test_a_file_that_somebody_else_holds_is_unavailable(sqlite, monkeypatch):
+    monkeypatch.setattr("lambdas.store.sqlite.BUSY_SECONDS", 0.05)
+    waiting = SQLiteStore.open(str(sqlite.path))
+    holder = sqlite3.connect(sqlite.path, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    with pytest.raises(UnavailableError):
+        waiting.open_run(RUN)
+    holder.execute("ROLLBACK")
+    waiting.open_run(RUN)
+    assert waiting.opening(RUN.id) == RUN
+    waiting.close()
+    holder.close()
+
+
+def test_a_full_disk_is_unavailable_and_loses_nothing(sqlite):
+    sqlite.open_run(RUN)
+    sqlite.append(played(0))
+    connection = sqlite._live()
+    pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    connection.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(UnavailableError):
+        all(sqlite.append(played(index, translation="x" * 4_000)) for index in range(1, 1_000))
+    connection.execute("PRAGMA max_page_count = 1000000")
+    committed = list(sqlite.rounds(RUN.id))
+    assert [each.index for each in committed] == list(range(len(committed)))
+    assert sqlite.append(played(len(committed))) is True
+
+
+def test_a_round_without_its_predecessor_is_refused(sqlite):
+    sqlite.open_run(RUN)
+    assert sqlite.append(played(1)) is False
+    assert sqlite.append(played(0)) is True
+    assert sqlite.append(played(1)) is True
+
+
+def test_a_round_of_a_run_that_was_never_opened_is_refused(sqlite):
+    assert sqlite.append(played(0)) is False
+
+
+def test_rounds_are_read_page_by_page(sqlite, monkeypatch):
+    monkeypatch.setattr("lambdas.store.sqlite.PAGE", 5)
+    sqlite.open_run(RUN)
+    for index in range(12):
+        sqlite.append(played(index))
+    assert [each.index for each in sqlite.rounds(RUN.id)] == list(range(12))
+    assert [each.index for each in sqlite.rounds(RUN.id, 2)] == list(range(2, 12))
+    assert [index for index, *_ in sqlite.results(RUN.id, 2)] == list(range(2, 12))
+
+
+def _append_in_child(store):
+    store.append(played(0))
+
+
+def test_a_forked_process_opens_a_connection_of_its_own(sqlite):
+    sqlite.open_run(RUN)
+    child = multiprocessing.get_context("fork").Process(target=_append_in_child, args=(sqlite,))
+    child.start()
+    child.join(timeout=30)
+    assert child.exitcode == 0
+    assert sqlite.round(RUN.id, 0) == played(0)
+    assert sqlite.append(played(1)) is True
+
+
+def test_processes_forked_while_another_thread_is_in_the_store(sqlite):
+    """A child has only the thread that forked: nobody there would ever leave the store, or SQLite, for the other."""
+    sqlite.open_run(RUN)
+    done = threading.Event()
+
+    def stay():
+        while not done.is_set():
+            sqlite.opening(RUN.id)
+            sqlite.open_run(RUN)
+
+    thread = threading.Thread(target=stay)
+    thread.start()
+    children = [multiprocessing.get_context("fork").Process(target=_append_in_child, args=(sqlite,)) for _ in range(12)]
+    for child in children:
+        child.start()
+    for child in children:
+        child.join(timeout=10)
+        child.kill()
+    done.set()
+    thread.join()
+    assert [child.exitcode for child in children] == [0] * 12
+    assert sqlite.round(RUN.id, 0) == played(0)
+
+
+def test_readers_do_not_wait_for_a_writer_that_waits(sqlite):
+    sqlite.open_run(RUN)
+    holder = sqlite3.connect(sqlite.path, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    writer = threading.Thread(target=sqlite.append, args=(played(0),))
+    writer.start()
+    assert sqlite.opening(RUN.id) == RUN
+    assert sqlite.progress(RUN.id).last is None
+    assert writer.is_alive()  # it waits still: nobody had to wait for it
+    holder.execute("ROLLBACK")
+    writer.join()
+    assert sqlite.round(RUN.id, 0) == played(0)
+    holder.close()
+
+
+def test_a_writer_gives_up_before_its_client_does():
+    assert BUSY_SECONDS <= 5  # a function has ten seconds to answer
+
+
+def test_a_store_in_memory_leaves_no_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    store = open_store("sqlite::memory:")
+    store.open_run(RUN)
+    assert store.append(played(0)) is True
+    assert store.round(RUN.id, 0) == played(0)
+    store.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_closing_twice(sqlite):
+    sqlite.close()
+    sqlite.close()
+    assert sqlite.document("kind", "name") is None  # and it opens again when it is needed

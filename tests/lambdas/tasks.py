@@ -1,0 +1,52 @@
+"""A small task for tests: three phases whose references are made of words that occur nowhere else."""
+
+from lambdas.feedback import Feedback
+from lambdas.loading import load_phase
+from lambdas.phases import Layout, Phase
+from lambdas.registry import Registry
+from lambdas.service import Answer, Service
+
+MOCK = Phase("mock", Layout.plain(5), repeatable=True)
+DEV = Phase("dev", Layout(blocks=3, block=2, gap=4), repeatable=True)  # HHFFFFHHFFFFHH
+TRAINING = Phase("training", Layout.plain(4), repeatable=False)
+PHASES = (MOCK, DEV, TRAINING)
+
+
+def source(phase, number):
+    return f"quelle {number} von {phase} mit rot und blau"
+
+
+def reference(phase, number):
+    return f"refword{number:04d} of {phase} with rot und blau secretref"
+
+
+def pairs(phase):
+    return [(source(phase.name, n), reference(phase.name, n)) for n in range(phase.layout.distinct)]
+
+
+def load(store, *, feedback=None, runs=None, phases=PHASES, block_size=3):
+    """Blocks of three sentences, so that even these phases have several."""
+    for phase in phases:
+        load_phase(store, phase, pairs(phase), feedback=feedback or Feedback(), runs=runs, block_size=block_size)
+
+
+def participant(store, service, name="acme"):
+    """Register somebody and come in with the key."""
+    return service.authenticate(Registry(store).add_participant(name))
+
+
+def fresh(store, **options):
+    """A service over a store with the small task, and a participant of it."""
+    load(store, **options)
+    service = Service(store)
+    return service, participant(store, service)
+
+
+def play(service, player, run, *, rounds=None, translate=lambda sentence: sentence.source):
+    """Play a run to its end, or some rounds of it; returns the answers."""
+    answers: list[Answer] = []
+    sentence = service.sentence(player, run)
+    while sentence is not None and len(answers) != rounds:
+        answers.append(service.translate(player, run, sentence.id, translate(sentence)))
+        sentence = answers[-1].next
+    return answers

@@ -1,0 +1,125 @@
+"""The audit finds every kind of damage, and none where there is none."""
+
+from dataclasses import replace
+
+import pytest
+
+from lambdas.audit import Auditor
+from lambdas.feedback import Feedback
+from lambdas.registry import Registry
+from lambdas.scoreboard import Scoreboard
+from lambdas.store.sqlite import SQLiteStore
+from leaderboard.metrics.online import to_ticks
+from tests.lambdas import tasks
+
+
+@pytest.fixture(params=["none", "high-variance:1", "granular:5"])
+def played(request, sqlite):
+    service, player = tasks.fresh(sqlite, feedback=Feedback(request.param, seed=3))
+    run = service.open_run(player, "dev", "copy").run
+    tasks.play(service, player, run)
+    return sqlite, Registry(sqlite).known_phase("dev"), sqlite.opening(run)
+
+
+def complaints(store, record, run):
+    return [(found.round, found.complaint) for found in Auditor(store).audit(record, run)]
+
+
+def damaged(store, run, index, **changes):
+    """The same store, but a round reads differently."""
+
+    class Damaged(SQLiteStore):
+        def rounds(self, run_id, start=0):
+            for played in super().rounds(run_id, start):
+                if played.index != index:
+                    yield played
+                elif changes:
+                    yield replace(played, **changes)
+
+    return Damaged.open(str(store.path))
+
+
+def test_a_sound_run(played):
+    store, record, run = played
+    auditor = Auditor(store)
+    assert auditor.audit(record, run) == []
+    Scoreboard(store).catch_up(record)
+    assert auditor.audit(record, run) == []
+    assert auditor.rounds == 28
+
+
+def test_a_score_that_was_changed(played):
+    store, record, run = played
+    found = complaints(damaged(store, run, 3, clean=0.5), record, run)
+    assert (3, "the sums are not those of the scores up to here") in found
+    assert any(at == 3 and "the score is 0.5, but the translation earns 0." in told for at, told in found)
+    assert len(found) == 2  # the damage is told once, not for every round after it
+
+
+def test_a_score_that_was_not_the_one_shown(played):
+    store, record, run = played
+    found = complaints(damaged(store, run, 3, shown=0.123), record, run)
+    assert any(at == 3 and "was told 0.123 instead of" in told for at, told in found)
+
+
+def test_a_translation_that_was_changed(played):
+    store, record, run = played
+    found = complaints(damaged(store, run, 13, translation="other"), record, run)
+    assert (13, "the statistics are not those of the translation") in found
+
+
+def test_sums_that_do_not_add_up(played):
+    store, record, run = played
+    assert complaints(damaged(store, run, 13, clean_ticks=1), record, run) == [
+        (13, "the sums are not those of the scores up to here")
+    ]
+
+
+def test_a_round_that_is_gone(played):
+    store, record, run = played
+    assert complaints(damaged(store, run, 5), record, run) == [(6, "the rounds before it are missing from 5 on")]
+    Scoreboard(store).catch_up(record)
+    assert (None, "the board does not show what the ledger holds; rebuild it") in complaints(
+        damaged(store, run, 5), record, run
+    )
+
+
+def test_statistics_that_are_none(played):
+    store, record, run = played
+    Scoreboard(store).catch_up(record)
+    found = complaints(damaged(store, run, 5, statistics=b"?"), record, run)
+    assert (5, "the statistics are not those of the translation") in found
+    assert found[-1][1].startswith("the ledger cannot be folded: not packed BLEU statistics")
+
+
+def test_more_rounds_than_there_are(played):
+    store, record, run = played
+    last = store.round(run.id, 13)
+    assert store.append(
+        replace(
+            last,
+            index=14,
+            clean_ticks=last.clean_ticks + to_ticks(last.clean),
+            shown_ticks=last.shown_ticks + to_ticks(last.shown),
+        )
+    )
+    assert complaints(store, record, run) == [(14, "there is no such round in this phase")]
+
+
+def test_a_board_that_does_not_show_the_ledger(played):
+    store, record, run = played
+    Scoreboard(store).catch_up(record)
+    document = store.document("board/dev", run.id)
+    document["total"][1] += 1
+    store.replace("board/dev", run.id, document)
+    [found] = Auditor(store).audit(record, run)
+    assert str(found) == f"run {run.id}: the board does not show what the ledger holds; rebuild it"
+
+
+def test_a_board_that_is_behind_is_no_damage_but_the_rest_is_checked(played):
+    store, record, run = played
+    board = Scoreboard(store)
+    board.follow(record, run, list(store.rounds(run.id))[:4])
+    auditor = Auditor(store)
+    assert auditor.audit(record, run) == []
+    assert auditor.rounds == 14

@@ -1,0 +1,131 @@
+"""The function that follows the ledger's stream."""
+
+import base64
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lambdas.handlers import board
+from lambdas.registry import Registry
+from lambdas.scoreboard import Scoreboard
+from lambdas.service import Service
+from lambdas.store import StoreError, open_store
+from lambdas.store.dynamodb import _round_item, _run_item
+from tests.lambdas import tasks
+
+
+def entry(item):
+    if "statistics" in item:
+        item["statistics"] = {"B": base64.b64encode(item["statistics"]["B"]).decode()}
+    return {"eventName": "INSERT", "dynamodb": {"NewImage": item}}
+
+
+def stream(store, run):
+    """The entries of a run as DynamoDB would deliver them."""
+    opening = store.opening(run)
+    return [entry(_run_item(opening, -1)), *(entry(_round_item(played)) for played in store.rounds(run))]
+
+
+@pytest.fixture
+def played(sqlite):
+    """A store with a finished dev run, and the run."""
+    service, player = tasks.fresh(sqlite)
+    run = service.open_run(player, "dev", "copy").run
+    tasks.play(service, player, run)
+    return sqlite, run
+
+
+def summaries(store):
+    return Scoreboard(store).summaries(Registry(store).known_phase("dev"))
+
+
+def from_the_ledger(store, run):
+    return Scoreboard(store).rebuild(Registry(store).known_phase("dev"), store.opening(run))
+
+
+def test_a_batch_is_folded_into_a_summary(played):
+    store, run = played
+    assert board.fold(store, stream(store, run)) == 1
+    [summary] = summaries(store)
+    last = store.progress(run).last
+    assert (summary.identity.run, summary.rounds, summary.record.total.ticks) == (run, 14, last.clean_ticks)
+    assert summary.record.last_at == last.committed_at
+    assert summary == from_the_ledger(store, run)
+
+
+def test_an_opening_alone_is_no_news(played):
+    store, run = played
+    assert board.fold(store, stream(store, run)[:1]) == 0
+    assert summaries(store) == []
+
+
+def test_the_translation_is_not_copied(played):
+    store, run = played
+    board.fold(store, stream(store, run))
+    assert "quelle" not in str(store.documents("board/dev"))
+
+
+def test_what_is_removed_from_the_ledger_is_not_folded(sqlite):
+    assert board.fold(sqlite, [{"eventName": "REMOVE", "dynamodb": {"OldImage": {}}}]) == 0
+
+
+def test_what_was_not_delivered_is_read_from_the_ledger(played):
+    store, run = played
+    entries = stream(store, run)
+    board.fold(store, entries[:4])
+    assert board.fold(store, entries[9:10]) == 1
+    assert summaries(store) == [from_the_ledger(store, run)]
+
+
+def test_a_summary_of_another_version_is_made_again(played):
+    store, run = played
+    store.replace("board/dev", run, {"version": 0})
+    assert summaries(store) == []
+    board.fold(store, stream(store, run)[-1:])
+    assert summaries(store) == [from_the_ledger(store, run)]
+
+
+def test_two_runs_in_one_batch(played):
+    store, run = played
+    service = Service(store)
+    player = tasks.participant(store, service, "rival")
+    other = service.open_run(player, "dev", "other").run
+    tasks.play(service, player, other, rounds=3)
+    interleaved = [entry for pair in zip(stream(store, run), stream(store, other), strict=False) for entry in pair]
+    assert board.fold(store, interleaved) == 2
+    assert {summary.identity.system: summary.rounds for summary in summaries(store)} == {"copy": 3, "other": 3}
+
+
+def test_a_run_of_a_phase_that_is_not_loaded_goes_to_the_failures(played):
+    store, run = played
+    last = stream(store, run)[-1]
+    last["dynamodb"]["NewImage"]["phase"] = {"S": "finals"}
+    with pytest.raises(StoreError, match="finals"):
+        board.fold(store, [last])
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 14), st.integers(1, 15)), max_size=8), st.randoms())
+def test_whatever_is_delivered_twice_late_or_never_the_summary_is_of_the_ledger(batches, rng):
+    store = open_store("sqlite::memory:")
+    service, player = tasks.fresh(store)
+    run = service.open_run(player, "dev", "copy").run
+    tasks.play(service, player, run)
+    entries = stream(store, run)
+    for start, size in [*batches, (14, 1)]:
+        batch = entries[start : start + size]
+        rng.shuffle(batch)
+        board.fold(store, batch)
+    assert summaries(store) == [from_the_ledger(store, run)]
+    store.close()
+
+
+def test_the_entry_point_takes_the_store_from_its_environment(played, tmp_path, monkeypatch):
+    store, run = played
+    monkeypatch.setenv("BANDITMT_STORE", f"sqlite:{tmp_path / 'store.db'}")
+    board._store.cache_clear()
+    assert board.handler({"Records": stream(store, run)}, SimpleNamespace(aws_request_id="x")) is None
+    assert summaries(store)[0].rounds == 14
+    board._store.cache_clear()

@@ -1,0 +1,83 @@
+"""What a function may remember: no more than so many things, none for longer than so long."""
+
+from functools import partial
+
+from lambdas.cache import Cache
+
+
+class Clock:
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_a_value_is_loaded_once():
+    loads: list[str] = []
+    cache: Cache[str, str] = Cache(2)
+
+    def load():
+        loads.append("a")
+        return "value"
+
+    assert [cache.get("a", load) for _ in range(3)] == ["value"] * 3
+    assert len(loads) == 1
+
+
+def test_what_is_missing_is_asked_for_again():
+    cache: Cache[str, str] = Cache(2)
+    assert cache.get("a", lambda: None) is None
+    assert cache.get("a", lambda: "there now") == "there now"
+
+
+def test_a_value_is_forgotten_when_it_is_too_old():
+    clock = Clock()
+    cache: Cache[str, str] = Cache(2, 10, clock=clock)
+    cache.get("a", lambda: "old")
+    clock.now = 9.9
+    assert cache.get("a", lambda: "new") == "old"
+    clock.now = 10.0
+    assert cache.get("a", lambda: "new") == "new"
+
+
+def test_age_counts_from_before_the_load():
+    """A slow read must not stretch the bound on staleness."""
+    clock = Clock()
+    cache: Cache[str, str] = Cache(2, 10, clock=clock)
+
+    def slow():
+        clock.now += 8
+        return "old"
+
+    cache.get("a", slow)
+    clock.now = 10.0
+    assert cache.get("a", lambda: "new") == "new"
+
+
+def test_what_was_loaded_first_goes_first():
+    cache: Cache[str, str] = Cache(2)
+    for key in ("a", "b", "a", "c"):
+        cache.get(key, partial(str, key))
+    assert cache.get("b", lambda: "loaded again") == "b"
+    assert cache.get("c", lambda: "loaded again") == "c"
+    assert cache.get("a", lambda: "loaded again") == "loaded again"
+
+
+def test_what_was_loaded_again_is_young_again():
+    clock = Clock()
+    cache: Cache[str, str] = Cache(2, 10, clock=clock)
+    for key in ("a", "b"):
+        cache.get(key, partial(str, key))
+    clock.now = 10.0
+    for key in ("a", "c"):  # b is the oldest now
+        cache.get(key, partial(str, key))
+    assert cache.get("a", lambda: "loaded again") == "a"
+
+
+def test_forgetting_one():
+    cache: Cache[str, str] = Cache(2)
+    cache.get("a", lambda: "1")
+    cache.forget("a")
+    cache.forget("never known")
+    assert cache.get("a", lambda: "2") == "2"

@@ -1,0 +1,88 @@
+"""The process dies before, between or after any two storage calls; the participant starts again and loses nothing."""
+
+import itertools
+
+import pytest
+
+from lambdas.errors import AlreadyPlayedError
+from lambdas.service import Service
+from lambdas.store.sqlite import SQLiteStore
+from tests.lambdas import tasks
+from tests.lambdas.faults import CrashError, FaultyStore
+
+
+class Learner:
+    """A participant's program that survives its own death: what it has learned from is on its disk."""
+
+    def __init__(self):
+        self.learned = {}  # index -> score: what was told to it
+
+    def live(self, service, player):
+        """Open or resume, pick up the reward of an answer that was lost, and play to the end."""
+        try:
+            run = service.open_run(player, "training", "copy").run
+        except AlreadyPlayedError as error:  # it died after its last answer and before it heard the score
+            run = error.run
+        state = service.run(player, run)
+        if state.last is not None:
+            self.learned[state.last.index] = state.last.score
+        while not state.finished:
+            sentence = service.sentence(player, run)
+            answer = service.translate(player, run, sentence.id, sentence.source)
+            self.learned[sentence.index] = answer.score
+            state = service.run(player, run)
+
+
+def ledger(store):
+    (claim,) = store.documents("run/acme/training")
+    return [
+        (played.index, played.translation, played.shown, played.clean_ticks) for played in store.rounds(claim["id"])
+    ]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    store = SQLiteStore.open(f"{tmp_path_factory.mktemp('calm') / 'store.db'}?synchronous=normal")
+    _, player = tasks.fresh(store)
+    learner, counting = Learner(), FaultyStore(store)
+    learner.live(Service(counting), player)
+    result = (ledger(store), learner.learned, len(counting.calls))
+    store.close()
+    return result
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_a_crash_at_every_storage_call(tmp_path, undisturbed, after):
+    rounds, learned, calls = undisturbed
+    assert calls > 20
+    for turn in range(calls):
+        store = SQLiteStore.open(f"{tmp_path / str(turn)}.db?synchronous=normal")
+        _, player = tasks.fresh(store)
+        learner, faulty = Learner(), FaultyStore(store)
+        faulty.fail(turn, after=after)
+        with pytest.raises(CrashError):
+            learner.live(Service(faulty), player)
+        learner.live(Service(store), player)
+        assert ledger(store) == rounds, f"crash {turn} ({faulty.calls[-1]})"
+        assert learner.learned == learned, f"crash {turn} ({faulty.calls[-1]})"
+        store.close()
+
+
+def test_dying_again_and_again(tmp_path, undisturbed):
+    """Every life is cut short after a few calls more than the one before it."""
+    rounds, learned, _ = undisturbed
+    store = SQLiteStore.open(f"{tmp_path / 'store'}.db?synchronous=normal")
+    _, player = tasks.fresh(store)
+    learner = Learner()
+    for life in itertools.count():
+        faulty = FaultyStore(store)
+        faulty.fail(life, after=bool(life % 2))
+        try:
+            learner.live(Service(faulty), player)
+        except CrashError:
+            continue
+        break
+    assert life > 10
+    assert ledger(store) == rounds
+    assert learner.learned == learned
+    store.close()

@@ -1,0 +1,138 @@
+"""Loading a task: resumable, idempotent, and strict about what it takes."""
+
+import pytest
+
+from lambdas.errors import UnavailableError
+from lambdas.feedback import Feedback
+from lambdas.library import Library, MissingBlockError, pack, unpack
+from lambdas.loading import CHECKPOINT_BLOCKS, LoadError, load_phase
+from lambdas.phases import Layout, Phase
+from lambdas.registry import PhaseState, Registry
+from lambdas.store import Shelf
+from tests.lambdas import tasks
+
+LARGE = Phase("large", Layout.plain(4 * CHECKPOINT_BLOCKS * 2 + 3), repeatable=True)  # four checkpoints and a bit
+
+
+class Counting:
+    """A store that counts written blocks, and fails before one of them if told so."""
+
+    def __init__(self, store, fail_at=None):
+        self._store, self.fail_at, self.written = store, fail_at, 0
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+    def put_blocks(self, shelf, phase, blocks):
+        blocks = list(blocks)
+        if self.fail_at is not None and self.written + len(blocks) > self.fail_at:
+            raise UnavailableError
+        self._store.put_blocks(shelf, phase, blocks)
+        self.written += len(blocks)
+
+
+def load_large(store, pairs=None):
+    return load_phase(store, LARGE, pairs or tasks.pairs(LARGE), block_size=2)
+
+
+def sentences(store, record):
+    library = Library(store)
+    return [
+        (library.source(record, index), library.reference(record, index)) for index in range(record.phase.layout.total)
+    ]
+
+
+def test_what_was_loaded_is_served_in_the_order_of_the_layout(store):
+    record = load_phase(store, tasks.DEV, tasks.pairs(tasks.DEV), block_size=3)
+    numbers = [0, 1, 2, 3, 4, 5, 0, 1, 6, 7, 8, 9, 0, 1]
+    assert sentences(store, record) == [tasks.pairs(tasks.DEV)[number] for number in numbers]
+
+
+def test_loading_again_changes_nothing(store):
+    first = load_phase(store, tasks.DEV, tasks.pairs(tasks.DEV), block_size=3)
+    Registry(store).set_phase("dev", PhaseState.CLOSED)
+    ring = Registry(store).ring().secrets
+    counting = Counting(store)
+    again = load_phase(counting, tasks.DEV, tasks.pairs(tasks.DEV))
+    assert again.fingerprint == first.fingerprint
+    assert again.state is PhaseState.CLOSED
+    assert counting.written == 0
+    assert Registry(store).ring().secrets == ring
+
+
+def test_another_text_is_refused(sqlite):
+    load_phase(sqlite, tasks.DEV, tasks.pairs(tasks.DEV))
+    changed = [*tasks.pairs(tasks.DEV)[:-1], ("etwas", "something")]
+    with pytest.raises(LoadError, match="loaded already, with other sentences"):
+        load_phase(sqlite, tasks.DEV, changed)
+    with pytest.raises(LoadError, match="loaded already"):
+        load_phase(sqlite, tasks.DEV, tasks.pairs(tasks.DEV), feedback=Feedback("granular:5"))
+
+
+@pytest.mark.parametrize("fail_at", range(0, 2 * (LARGE.layout.total // 2 + 1), 20))
+def test_an_interrupted_load_goes_on_where_it_was(sqlite, fail_at):
+    failing = Counting(sqlite, fail_at)
+    with pytest.raises(UnavailableError):
+        load_large(failing)
+    assert Registry(sqlite).phase("large") is None  # a phase exists when it is whole
+    counting = Counting(sqlite)
+    record = load_large(counting)
+    assert counting.written <= 2 * (LARGE.layout.total // 2 + 1) - failing.written + CHECKPOINT_BLOCKS
+    assert sentences(sqlite, record) == tasks.pairs(LARGE)
+
+
+def test_an_interrupted_load_of_another_text_leaves_no_trace(sqlite):
+    other = [(f"anders {n}", f"different {n}") for n in range(LARGE.layout.total)]
+    with pytest.raises(UnavailableError):
+        load_large(Counting(sqlite, 60), other)
+    assert sentences(sqlite, load_large(sqlite)) == tasks.pairs(LARGE)
+
+
+def test_progress_is_told(sqlite):
+    told: list[int] = []
+    load_phase(sqlite, LARGE, tasks.pairs(LARGE), block_size=2, progress=told.append)
+    assert told == [50, 100, 150, 200, 203]
+
+
+@pytest.mark.parametrize("length", [0, 1, 9])
+def test_too_few_sentences(sqlite, length):
+    with pytest.raises(LoadError, match=f"has 10 distinct sentences, but the text has only {length}"):
+        load_phase(sqlite, tasks.DEV, tasks.pairs(tasks.DEV)[:length])
+
+
+def test_too_many_sentences(sqlite):
+    with pytest.raises(LoadError, match="has 10 distinct sentences, but the text has more"):
+        load_phase(sqlite, tasks.DEV, [*tasks.pairs(tasks.DEV), ("eins", "one")])
+
+
+@pytest.mark.parametrize(
+    "text", ["", "  ", "two\nlines", "nul\0", "\ud800", "x" * 2_001, "bell\x07", "next\x85line", "caf\ufffd"]
+)
+@pytest.mark.parametrize("side", ["source", "reference"])
+def test_what_is_not_one_line_is_refused_by_number(sqlite, text, side):
+    pair = (text, "fine") if side == "source" else ("fein", text)
+    with pytest.raises(LoadError, match=f"the {side} of pair 3 of phase dev is not one line") as refusal:
+        load_phase(sqlite, tasks.DEV, [*tasks.pairs(tasks.DEV)[:3], pair, *tasks.pairs(tasks.DEV)[4:]])
+    assert not text.strip() or text not in str(refusal.value)
+
+
+def test_training_gets_fewer_runs_than_what_can_be_repeated(sqlite):
+    tasks.load(sqlite)
+    assert {each.phase.name: each.runs for each in Registry(sqlite).phases()} == {
+        "mock": 1_000,
+        "dev": 1_000,
+        "training": 100,
+    }
+
+
+def test_packing():
+    text = ["eins", "größe ✓", " blanks  stay ", "u\u2028v"]
+    assert unpack(pack(text)) == text
+
+
+def test_a_missing_block_is_named_but_not_quoted(sqlite):
+    record = load_phase(sqlite, tasks.DEV, tasks.pairs(tasks.DEV))
+    sqlite._connection.execute('DELETE FROM "references"')
+    with pytest.raises(MissingBlockError, match="block 0 of the references of phase dev is missing"):
+        Library(sqlite).reference(record, 0)
+    assert Shelf.SOURCES == "sources"

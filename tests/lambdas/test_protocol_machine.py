@@ -1,0 +1,248 @@
+"""The rules of the protocol under any interleaving of clients, retries, faults, restarts and wrong ids."""
+
+import tempfile
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, precondition, rule
+
+from lambdas import errors
+from lambdas.phases import Phase
+from lambdas.registry import PhaseState, Registry
+from lambdas.service import Service
+from lambdas.store.sqlite import SQLiteStore
+from leaderboard.metrics.bleu import sentence_bleu
+from leaderboard.metrics.online import to_ticks
+from tests.lambdas import tasks
+from tests.lambdas.faults import FaultyStore
+
+PARTICIPANTS = ("acme", "other")
+WORDS = ("rot", "rot und blau", "blau", "mit rot und blau secretref")
+phases = st.sampled_from(tasks.PHASES)
+participants = st.sampled_from(PARTICIPANTS)
+systems = st.sampled_from(("one", "two"))
+translations = st.sampled_from(WORDS)
+gates = st.sampled_from((PhaseState.OPEN, PhaseState.OPEN, PhaseState.OPEN, PhaseState.FROZEN, PhaseState.CLOSED))
+seldom = st.sampled_from((False,) * 5 + (True,))
+
+
+class Protocol(RuleBasedStateMachine):
+    """The model is the list of translations that each run has committed; everything else must follow from it."""
+
+    runs = Bundle("runs")
+
+    @initialize()
+    def begin(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.store = SQLiteStore.open(f"{self.folder.name}/store.db?synchronous=normal")
+        tasks.load(self.store)
+        self.registry = Registry(self.store)
+        self.faulty = FaultyStore(self.store, errors.UnavailableError)
+        self.restart()
+        self.players = {name: tasks.participant(self.store, self.service, name) for name in PARTICIPANTS}
+        self.committed: dict[str, list[str]] = {}  # by run
+        self.ids: dict[str, dict[int, str]] = {}  # by run and index, as the client last heard them
+        self.owner: dict[str, str] = {}
+        self.phase: dict[str, Phase] = {}
+        self.opened: dict[tuple[str, str, str], list[str]] = {}  # by participant, phase and system
+        self.gate = dict.fromkeys((phase.name for phase in tasks.PHASES), PhaseState.OPEN)
+        self.voided = False
+
+    def teardown(self):
+        self.store.close()
+        self.folder.cleanup()
+
+    def total(self, run):
+        return self.phase[run].layout.total
+
+    def score(self, run, index):
+        phase = self.phase[run]
+        reference = tasks.reference(phase.name, phase.layout.place(index).sentence)
+        return sentence_bleu(self.committed[run][index], reference)
+
+    def somebody_else(self, participant):
+        return PARTICIPANTS[1 - PARTICIPANTS.index(participant)]
+
+    # the organiser and fate
+
+    @rule()
+    def restart(self):
+        """Every function is cold again."""
+        self.service = Service(self.faulty, staleness=0)
+
+    @rule(turn=st.integers(0, 6), after=st.booleans())
+    def let_storage_fail(self, turn, after):
+        self.faulty.fail(turn, after=after)
+
+    @rule(phase=phases, state=gates)
+    def set_gate(self, phase, state):
+        self.registry.set_phase(phase.name, state)
+        self.gate[phase.name] = state
+
+    @rule(void=seldom)
+    def rotate_token_keys(self, void):
+        self.registry.rotate_ring(keep=not void)
+        self.voided |= void
+
+    # what participants do
+
+    @rule(target=runs, participant=participants, phase=phases, system=systems)
+    def open_run(self, participant, phase, system):
+        mine = self.opened.setdefault((participant, phase.name, system), [])
+        gate = self.gate[phase.name]
+        unfinished = bool(mine) and len(self.committed[mine[-1]]) < phase.layout.total
+        try:
+            opened = self.with_retry(lambda: self.service.open_run(self.players[participant], phase.name, system))
+        except errors.PhaseClosedError:
+            assert gate is PhaseState.CLOSED or (gate is PhaseState.FROZEN and not unfinished)
+            return multiple()
+        except errors.AlreadyPlayedError as played:
+            assert played.run == mine[-1]  # noqa: PT017 (one of several outcomes)
+            assert not unfinished
+            assert not phase.repeatable
+            return multiple()
+        if unfinished:
+            assert opened.run == mine[-1]
+        else:
+            assert gate is PhaseState.OPEN
+            assert phase.repeatable or not mine
+            assert opened.run not in self.committed
+            self.committed[opened.run], self.ids[opened.run] = [], {}
+            self.owner[opened.run], self.phase[opened.run] = participant, phase
+            mine.append(opened.run)
+        assert opened.index == len(self.committed[opened.run]) < opened.total == phase.layout.total
+        return multiple() if unfinished else opened.run
+
+    def with_retry(self, call):
+        """A client that was told to come back comes back; by then the function was started anew."""
+        try:
+            return call()
+        except errors.UnavailableError:
+            self.faulty.heal()
+            self.restart()
+            return call()
+
+    @rule(run=runs)
+    def ask_for_the_sentence(self, run):
+        try:
+            sentence = self.with_retry(lambda: self.service.sentence(self.players[self.owner[run]], run))
+        except errors.RunFinishedError:
+            assert len(self.committed[run]) == self.total(run)
+            return
+        assert sentence.index == len(self.committed[run])
+        self.hear(run, sentence)
+
+    def hear(self, run, sentence):
+        place = self.phase[run].layout.place(sentence.index)
+        assert sentence.source == tasks.source(self.phase[run].name, place.sentence)
+        self.ids[run][sentence.index] = sentence.id
+
+    @rule(run=runs, rounds=st.integers(1, 6), translation=translations)
+    def play_on(self, run, rounds, translation):
+        """What honest clients do most of the time."""
+        self.ask_for_the_sentence(run)
+        for index in range(len(self.committed[run]), min(len(self.committed[run]) + rounds, self.total(run))):
+            if not self.submit(run, index, translation):
+                break
+
+    @rule(run=runs, back=st.integers(0, 13), translation=translations)
+    def submit_any(self, run, back, translation):
+        """With the pending id or an old one, for the first time or again, with the same words or others."""
+        known = sorted(self.ids[run])
+        if known:
+            self.submit(run, known[max(0, len(known) - 1 - back)], translation)
+
+    def submit(self, run, index, translation):
+        """One translation; retried until it is answered or refused. Returns whether it was answered."""
+        player, token = self.players[self.owner[run]], self.ids[run][index]
+        done = len(self.committed[run])
+        assert index <= done  # rule 1: no id of a later sentence was ever heard
+        try:
+            answer = self.with_retry(lambda: self.service.translate(player, run, token, translation))
+        except errors.TranslationConflictError:
+            assert self.committed[run][index] != translation
+            return False
+        except errors.PhaseClosedError:
+            assert self.gate[self.phase[run].name] is PhaseState.CLOSED
+            assert index == done
+            return False
+        except errors.WrongSentenceError:
+            assert self.voided
+            return False
+        if index == done:
+            assert self.gate[self.phase[run].name] is not PhaseState.CLOSED
+            self.committed[run].append(translation)
+        assert self.committed[run][index] == translation  # rule 2
+        assert answer.score == self.score(run, index)
+        assert (answer.next is None) == (index + 1 == self.total(run))
+        if answer.next:
+            assert answer.next.index == index + 1
+            self.hear(run, answer.next)
+        return True
+
+    @rule(run=runs, translation=translations)
+    def lose_an_answer(self, run, translation):
+        """The client dies after sending. Committed or not, its next life hears the truth from the run itself."""
+        player, index = self.players[self.owner[run]], len(self.committed[run])
+        if index not in self.ids[run]:
+            return
+        try:
+            self.service.translate(player, run, self.ids[run][index], translation)
+        except errors.ServiceError:
+            self.faulty.heal()
+        self.restart()
+        state = self.with_retry(lambda: self.service.run(player, run))
+        assert state.index in (index, index + 1)
+        if state.index > index:
+            self.committed[run].append(translation)
+            assert state.last is not None
+            assert (state.last.index, state.last.translation) == (index, translation)
+            assert state.last.score == self.score(run, index)
+            if not self.voided:
+                assert state.last.id == self.ids[run][index]
+
+    @rule(run=runs, translation=translations)
+    def meddle_with_a_foreign_run(self, run, translation):
+        stranger = self.players[self.somebody_else(self.owner[run])]
+        token = next(iter(self.ids[run].values()), "made up")
+        for call in (
+            lambda: self.service.run(stranger, run),
+            lambda: self.service.sentence(stranger, run),
+            lambda: self.service.translate(stranger, run, token, translation),
+        ):
+            self.expect(errors.RunNotFoundError, call)
+
+    @precondition(lambda self: len(self.committed) > 1)
+    @rule(run=runs, other=runs, translation=translations)
+    def carry_an_id_to_another_run(self, run, other, translation):
+        for token in self.ids[run].values() if run != other else ():
+            player = self.players[self.owner[other]]
+            self.expect(
+                errors.WrongSentenceError,
+                lambda token=token, player=player: self.service.translate(player, other, token, translation),
+            )
+
+    def expect(self, error, call):
+        try:
+            self.with_retry(call)
+        except error:
+            return
+        raise AssertionError(f"this should have been refused: {error.__name__}")
+
+    # what must hold at any time
+
+    @invariant()
+    def the_ledger_is_the_model(self):
+        for run, expected in getattr(self, "committed", {}).items():
+            rounds = list(self.store.rounds(run))
+            assert [(played.index, played.translation) for played in rounds] == list(enumerate(expected))
+            ticks = 0
+            for played in rounds:
+                assert played.shown == played.clean == self.score(run, played.index)
+                ticks += to_ticks(played.clean)
+                assert played.shown_ticks == played.clean_ticks == ticks
+                assert played.run.participant == self.owner[run]
+
+
+TestProtocol = Protocol.TestCase
+TestProtocol.settings = settings(max_examples=100, stateful_step_count=30, deadline=None)

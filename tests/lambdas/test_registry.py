@@ -1,0 +1,134 @@
+"""Participants, keys, phases: what an organiser keeps."""
+
+import hashlib
+
+import pytest
+
+from lambdas.errors import BadRequestError
+from lambdas.registry import PhaseState, Registry, RegistryError, digest_of, run_id
+from lambdas.store import StoreError
+from tests.lambdas import tasks
+
+
+@pytest.fixture
+def registry(sqlite):
+    return Registry(sqlite, clock=lambda: 1_700_000_000.5)
+
+
+def everything(store):
+    return "\n".join(store._connection.iterdump())
+
+
+class TestKeys:
+    def test_a_key_is_256_random_bits_and_kept_as_its_hash(self, registry, sqlite):
+        key = registry.add_participant("acme")
+        assert len(key) == len("bmt_") + 43
+        assert [kept.digest for kept in registry.keys("acme")] == [hashlib.sha256(key.encode()).hexdigest()]
+        assert key not in everything(sqlite)
+        assert key[4:] not in everything(sqlite)
+
+    def test_no_two_keys_are_alike(self, registry):
+        registry.add_participant("acme")
+        keys = {registry.add_key("acme") for _ in range(50)}
+        assert len(keys) == 50
+
+    @pytest.mark.parametrize("text", ["", "x", "bmt_", "bmt_" + "a" * 42, "bmt_" + "ä" * 43, "bmt_" + "a" * 43 + "\n"])
+    def test_what_cannot_be_a_key_is_not_looked_up(self, text):
+        assert digest_of(text) is None
+
+    def test_revoking_one_of_several(self, registry):
+        registry.add_participant("acme")
+        registry.add_key("acme")
+        first, second = registry.keys("acme")
+        assert registry.revoke_keys("acme", first.short) == 1
+        assert {key.digest: key.revoked for key in registry.keys("acme")} == {first.digest: True, second.digest: False}
+
+    @pytest.mark.parametrize("short", ["", "x"])
+    def test_revoking_one_needs_its_name(self, registry, short):
+        registry.add_participant("acme")
+        with pytest.raises(RegistryError):
+            registry.revoke_keys("acme", short)
+        assert not registry.keys("acme")[0].revoked
+
+    def test_revoking_all_counts_those_that_were_valid(self, registry):
+        registry.add_participant("acme")
+        registry.add_key("acme")
+        assert registry.revoke_keys("acme") == 2
+        assert registry.revoke_keys("acme") == 0
+
+    def test_keys_of_nobody(self, registry):
+        for refused in (registry.add_key, registry.revoke_keys):
+            with pytest.raises(RegistryError, match="no participant nobody"):
+                refused("nobody")
+
+
+class TestParticipants:
+    def test_a_name_is_taken_once(self, registry):
+        registry.add_participant("acme")
+        with pytest.raises(RegistryError, match="already"):
+            registry.add_participant("acme")
+        assert len(registry.keys("acme")) == 1
+
+    @pytest.mark.parametrize(
+        "name", ["", " ", "a b", "a/b", "../x", "-x", ".x", "x" * 65, "ä", "<script>", "a\n", "a\0"]
+    )
+    def test_names_that_could_hurt_somewhere_are_refused(self, registry, name):
+        with pytest.raises(BadRequestError, match="1 to 64 characters"):
+            registry.add_participant(name)
+        assert registry.participants() == []
+
+    def test_disabling_and_enabling(self, registry):
+        registry.add_participant("acme")
+        registry.set_disabled("acme", True)
+        assert registry.participant("acme").disabled
+        registry.set_disabled("acme", False)
+        assert not registry.participant("acme").disabled
+        assert registry.participant("acme").created_at == 1_700_000_000_500
+
+
+class TestPhases:
+    def test_a_phase_comes_back_as_it_was_loaded(self, registry, sqlite):
+        tasks.load(sqlite)
+        record = registry.phase("dev")
+        assert record.phase == tasks.DEV
+        assert record.state is PhaseState.OPEN
+        assert [each.phase.name for each in registry.phases()] == ["training", "mock", "dev"]
+
+    def test_opening_freezing_closing(self, registry, sqlite):
+        tasks.load(sqlite)
+        for state in (PhaseState.FROZEN, PhaseState.CLOSED, PhaseState.OPEN):
+            registry.set_phase("dev", state)
+            assert registry.phase("dev").state is state
+        assert registry.set_phase("dev", PhaseState.OPEN, runs=7).runs == 7
+        assert registry.phase("dev").runs == 7
+
+    def test_a_phase_that_does_not_exist(self, registry, sqlite):
+        with pytest.raises(RegistryError, match="none is loaded"):
+            registry.set_phase("dev", PhaseState.OPEN)
+        tasks.load(sqlite)
+        with pytest.raises(RegistryError, match=r"no phase test \(training, mock, dev\)"):
+            registry.set_phase("test", PhaseState.OPEN)
+
+
+def test_a_run_has_the_same_name_wherever_it_is_repeated():
+    assert run_id("acme", "dev", "copy", 1) == "hiut2vu4rpkabzgwerp3dyrmnn"
+    assert run_id("acme", "dev", "copy", 2) != run_id("acme", "dev", "copy", 1)
+
+
+def test_token_keys_are_made_once_and_can_be_rotated(registry):
+    with pytest.raises(StoreError, match="load one first"):
+        registry.ring()
+    registry.make_ring()
+    ring = registry.ring()
+    registry.make_ring()
+    assert registry.ring().secrets == ring.secrets
+    assert registry.rotate_ring(keep=True).secrets.keys() == {1, 2}
+    assert registry.ring().secrets.keys() == {1, 2}
+    assert registry.rotate_ring(keep=False).secrets.keys() == {3}
+
+
+def test_token_keys_end_at_255(registry, sqlite):
+    sqlite.replace("ring", "tokens", {"secrets": {"255": "00" * 32}})
+    with pytest.raises(RegistryError, match="255"):
+        registry.rotate_ring(keep=True)
+    assert registry.ring().secrets.keys() == {255}

@@ -1,0 +1,231 @@
+"""The board over a store: brought up to date from the ledger, and shown to those who may see it."""
+
+import threading
+
+import pytest
+
+from lambdas import errors, scoreboard
+from lambdas.feedback import Feedback
+from lambdas.phases import Phase
+from lambdas.registry import PhaseState, Registry
+from lambdas.scoreboard import Scoreboard
+from lambdas.service import Service
+from leaderboard.families import RoleKind
+from tests.lambdas import tasks
+
+
+def playing(store, name="acme"):
+    """A service that forgets at once, and a participant of it."""
+    service = Service(store, staleness=0)
+    return service, tasks.participant(store, service, name)
+
+
+def play(service, player, phase="dev", system="copy", **options):
+    run = service.open_run(player, phase, system).run
+    return run, tasks.play(service, player, run, **options)
+
+
+class TestCatchingUp:
+    def test_the_board_is_of_the_ledger_on_every_engine(self, store):
+        tasks.load(store)
+        service, player = playing(store)
+        run, answers = play(service, player)
+        [row] = service.leaderboard(None, "dev").rows
+        assert (row.run, row.rank, row.status, row.rounds) == (run, 1, "finished", 14)
+        assert row.reward == pytest.approx(sum(answer.score for answer in answers))
+        assert [each.held_out_pass for each in row.passes] == [0, 1, 2]
+
+    def test_it_goes_on_where_the_summary_ends(self, sqlite, monkeypatch):
+        tasks.load(sqlite)
+        service, player = playing(sqlite)
+        run, _ = play(service, player, rounds=5)
+        assert service.leaderboard(None, "dev").rows[0].rounds == 5
+        asked, results = [], sqlite.results
+
+        def watched(run, start):
+            asked.append(start)
+            return results(run, start)
+
+        monkeypatch.setattr(sqlite, "results", watched)
+        tasks.play(service, player, run)
+        assert service.leaderboard(None, "dev").rows[0].status == "finished"
+        service.leaderboard(None, "dev")
+        assert asked == [5]  # and a finished run is not looked at again
+
+    def test_an_interrupted_catch_up_keeps_what_it_has(self, sqlite, monkeypatch):
+        tasks.load(sqlite)
+        monkeypatch.setattr(scoreboard, "CHUNK", 4)
+        service, player = playing(sqlite)
+        play(service, player)
+        record, board = Registry(sqlite).known_phase("dev"), Scoreboard(sqlite)
+        kept = []
+        monkeypatch.setattr(board, "_keep", lambda summary: kept.append(summary.rounds))
+        board.catch_up(record)
+        assert kept == [4, 8, 12, 14]
+
+    def test_many_readers_at_once_fold_once(self, sqlite):
+        tasks.load(sqlite)
+        service, player = playing(sqlite)
+        play(service, player)
+        seen = []
+        readers = [threading.Thread(target=lambda: seen.append(service.leaderboard(None, "dev"))) for _ in range(8)]
+        for reader in readers:
+            reader.start()
+        for reader in readers:
+            reader.join()
+        assert len(seen) == 8
+        assert all(board == seen[0] for board in seen)
+
+    def test_behind_a_stream_the_ledger_is_left_alone(self, sqlite):
+        tasks.load(sqlite)
+        service, player = playing(sqlite)
+        play(service, player)
+        assert Service(sqlite, streamed=True).leaderboard(None, "dev").rows == []
+        assert sqlite.documents("board/dev") == []
+
+    def test_a_board_is_remembered_for_a_moment(self, sqlite):
+        tasks.load(sqlite)
+        service = Service(sqlite)
+        player = tasks.participant(sqlite, service)
+        run, _ = play(service, player, rounds=1)
+        first = service.leaderboard(None, "dev")
+        tasks.play(service, player, run)
+        assert service.leaderboard(player, "dev") is first
+
+    def test_rebuilding_makes_the_same_summary(self, sqlite):
+        tasks.load(sqlite)
+        service, player = playing(sqlite)
+        run, _ = play(service, player)
+        record, board = Registry(sqlite).known_phase("dev"), Scoreboard(sqlite)
+        board.catch_up(record)
+        [before] = board.summaries(record)
+        assert board.rebuild(record, sqlite.opening(run)) == before
+        assert board.summaries(record) == [before]
+
+    def test_rebuilding_a_run_without_rounds_forgets_what_was_claimed(self, sqlite):
+        tasks.load(sqlite)
+        service, player = playing(sqlite)
+        run, _ = play(service, player)
+        empty = service.open_run(player, "dev", "idle").run
+        record, board = Registry(sqlite).known_phase("dev"), Scoreboard(sqlite)
+        board.catch_up(record)
+        sqlite.replace("board/dev", empty, {**sqlite.document("board/dev", run), "run": empty})
+        assert board.rebuild(record, sqlite.opening(empty)).rounds == 0
+        assert [summary.rounds for summary in board.summaries(record) if summary.identity.run == empty] == [0]
+        assert [row.run for row in board.board(record).rows] == [run]
+
+
+class TestWhoSeesWhat:
+    @pytest.fixture
+    def service(self, sqlite):
+        tasks.load(sqlite)
+        return Service(sqlite, staleness=0)
+
+    @pytest.fixture
+    def teams(self, sqlite, service):
+        """Two participants, each with a run in every phase."""
+        players = [tasks.participant(sqlite, service, name) for name in ("acme", "rival")]
+        for player in players:
+            for phase in ("mock", "dev", "training"):
+                play(service, player, phase, rounds=3)
+        return players
+
+    @pytest.mark.parametrize("phase", ["mock", "dev"])
+    def test_phases_that_can_be_repeated_are_live_for_all(self, service, teams, phase):
+        for viewer in (*teams, None):
+            board = service.leaderboard(viewer, phase)
+            assert (board.visible, len(board.rows)) == ("all", 2)
+
+    @pytest.mark.parametrize("state", [PhaseState.OPEN, PhaseState.FROZEN])
+    def test_in_training_everybody_sees_their_own(self, sqlite, service, teams, state):
+        Registry(sqlite).set_phase("training", state)
+        for viewer in teams:
+            board = service.leaderboard(viewer, "training")
+            assert (board.visible, [row.participant for row in board.rows]) == ("own", [viewer.name])
+        assert service.leaderboard(None, "training").rows == []
+
+    def test_and_no_hint_of_where_held_out_passes_lie(self, sqlite):
+        layout = tasks.DEV.layout
+        training = Phase("training", layout, repeatable=False)
+        tasks.load(sqlite, phases=[training])
+        service, player = playing(sqlite)
+        play(service, player, "training")
+        board = service.leaderboard(player, "training")
+        assert (board.held_out.passes, board.held_out.ends, board.rows[0].passes) == (0, [], [])
+        Registry(sqlite).set_phase("training", PhaseState.CLOSED)
+        assert service.leaderboard(player, "training").held_out.ends == [2, 8, 14]
+
+    @pytest.mark.parametrize("state", [PhaseState.OPEN, PhaseState.FROZEN])
+    def test_nor_in_dev_whose_scores_by_pass_are_told_of_finished_runs(self, sqlite, state):
+        """A pass that showed up as soon as it is over would tell where it ends."""
+        tasks.load(sqlite)
+        service, player = playing(sqlite)
+        play(service, player, system="finished")
+        play(service, player, system="under-way", rounds=8)
+        Registry(sqlite).set_phase("dev", state)
+        for viewer in (player, None):
+            board = service.leaderboard(viewer, "dev")
+            assert (board.held_out.passes, board.held_out.size, board.held_out.ends) == (3, 0, [])
+            assert {row.system: len(row.passes) for row in board.rows} == {"finished": 3, "under-way": 0}
+        Registry(sqlite).set_phase("dev", PhaseState.CLOSED)
+        board = service.leaderboard(None, "dev")
+        assert (board.held_out.size, board.held_out.ends) == (2, [2, 8, 14])
+        assert {row.system: len(row.passes) for row in board.rows} == {"finished": 3, "under-way": 2}
+
+    def test_a_closed_phase_is_public(self, sqlite, service, teams):
+        Registry(sqlite).set_phase("training", PhaseState.CLOSED)
+        board = service.leaderboard(None, "training")
+        assert (board.visible, board.state, len(board.rows)) == ("all", "closed", 2)
+        assert {row.status for row in board.rows} == {"abandoned"}
+
+    def test_the_organiser_sees_everything(self, sqlite, service, teams):
+        record, board = Registry(sqlite).known_phase("training"), Scoreboard(sqlite)
+        board.catch_up(record)
+        assert len(board.board(record).rows) == 2
+
+    @pytest.mark.parametrize("phase", ["finals", "", "../dev", "x" * 100])
+    def test_a_phase_that_is_not_there(self, service, phase):
+        with pytest.raises(errors.PhaseNotFoundError):
+            service.leaderboard(None, phase)
+
+    def test_clean_scores_are_not_told_while_the_learner_is_shown_noise(self, sqlite):
+        tasks.load(sqlite, feedback=Feedback("high-variance:1"))
+        service, player = playing(sqlite)
+        run, _ = play(service, player, rounds=10)
+        assert service.leaderboard(player, "dev").rows == []
+        tasks.play(service, player, run)
+        assert len(service.leaderboard(player, "dev").rows) == 1
+
+
+class TestRoles:
+    def test_roles_are_kept_by_participant_and_system(self, store):
+        store.prepare()
+        registry = Registry(store)
+        registry.add_participant("organiser")
+        registry.set_role("organiser", "SMT-oracle", RoleKind.ORACLE, "SMT")
+        registry.set_role("organiser", "copy", RoleKind.BASELINE)
+        registry.set_role("organiser", "copy", RoleKind.CONTESTANT)
+        assert [(role.system, role.kind, role.family) for role in registry.roles()] == [
+            ("SMT-oracle", RoleKind.ORACLE, "SMT"),
+            ("copy", RoleKind.CONTESTANT, None),
+        ]
+
+    def test_the_board_knows_them(self, sqlite):
+        tasks.load(sqlite)
+        service, player = playing(sqlite)
+        oracle, _ = play(service, player, system="best", translate=lambda s: s.source + " secretref")
+        run, _ = play(service, player, system="copy")
+        Registry(sqlite).set_role("acme", "best", RoleKind.ORACLE)
+        rows = {row.run: row for row in service.leaderboard(None, "dev").rows}
+        assert (rows[oracle].role, rows[oracle].rank, rows[run].rank) == ("oracle", None, 1)
+        assert rows[run].regret.oracle == oracle
+        assert rows[run].regret.value == pytest.approx(rows[oracle].mean_reward - rows[run].mean_reward)
+
+    @pytest.mark.parametrize(
+        ("who", "system", "family"), [("nobody", "x", None), ("me", "a b", None), ("me", "x", "<")]
+    )
+    def test_what_cannot_be_designated(self, sqlite, who, system, family):
+        registry = Registry(sqlite)
+        registry.add_participant("me")
+        with pytest.raises((errors.OrganiserError, errors.BadRequestError)):
+            registry.set_role(who, system, RoleKind.ORACLE, family)

@@ -1,0 +1,99 @@
+"""References never leave, and held-out sentences cannot be told from fresh ones."""
+
+import base64
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lambdas.registry import Registry
+from lambdas.store import Shelf
+from tests.lambdas import tasks
+from tests.lambdas.conftest import opened
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(params=["sqlite", "dynalite"])
+def loaded(request):
+    """A store with the small task, and its address for another process."""
+    with opened(request.param, request) as store:
+        tasks.load(store)
+        if request.param == "sqlite":
+            address = f"sqlite:{store.path}"
+        else:
+            prefix = store._task.removesuffix("-task")
+            address = f"dynamodb:{request.getfixturevalue('dynalite_url')}?prefix={prefix}"
+        yield store, address
+
+
+@pytest.fixture
+def emitted(loaded):
+    """Everything that a full mock run emits: responses, exceptions, logs at DEBUG, metrics."""
+    store, address = loaded
+    key = Registry(store).add_participant("acme")
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.lambdas.talkative_run", address, key],
+        cwd=ROOT,
+        env={**os.environ, "POWERTOOLS_LOG_LEVEL": "DEBUG"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2_000:]
+    return store, key, done.stdout + done.stderr
+
+
+def test_references_never_leave(emitted):
+    store, key, everything = emitted
+    # the run did speak: responses, metrics, our log at DEBUG, and the failure that was provoked in each round
+    assert everything.count("'score': ") >= 10
+    assert '"CloudWatchMetrics"' in everything
+    assert '"level":"DEBUG"' in everything
+    assert everything.count('"failure":"ValueError"') == 5
+    assert tasks.source("mock", 4) in everything
+    # and in all of it there is no word of a reference, no packed block, and no key
+    for number in range(5):
+        reference = tasks.reference("mock", number)
+        for secret in (*set(reference.split()) - set(tasks.source("mock", number).split()) - {"of", "with"},):
+            assert secret not in everything
+        assert base64.b64encode(reference.encode()).decode()[:20] not in everything
+    for number in range(2):
+        block = store.block(Shelf.REFERENCES, "mock", number)
+        assert base64.b64encode(block).decode() not in everything
+        assert repr(block)[2:-1] not in everything
+    assert key not in everything
+    for secret_key in Registry(store).ring().secrets.values():
+        assert secret_key.hex() not in everything
+
+
+def test_held_out_sentences_look_like_any_other(sqlite):
+    """HHFFFFHHFFFFHH: the same two sentences come three times, and nothing but their text shows it."""
+    service, player = tasks.fresh(sqlite)
+    run = service.open_run(player, "dev", "copy").run
+    sentence, seen = service.sentence(player, run), []
+    while sentence:
+        answer = service.translate(player, run, sentence.id, "rot")
+        seen.append((sentence, answer))
+        sentence = answer.next
+    assert [each.index for each, _ in seen] == list(range(14))
+    assert len({each.id for each, _ in seen}) == 14
+    assert {len(each.id) for each, _ in seen} == {50}
+    assert {tuple(each.as_dict()) for each, _ in seen} == {("id", "index", "total", "source")}
+    assert {tuple(answer.as_dict()) for _, answer in seen} == {("score", "next")}
+    assert "pass" not in json.dumps([answer.as_dict() for _, answer in seen])
+
+
+def test_everybody_gets_the_same_sentences_in_the_same_order(sqlite):
+    service, player = tasks.fresh(sqlite)
+    other = tasks.participant(sqlite, service, "other")
+    orders = []
+    for who in (player, other):
+        run = service.open_run(who, "dev", "copy").run
+        first = service.sentence(who, run)
+        orders.append([first.source, *(answer.next.source for answer in tasks.play(service, who, run) if answer.next)])
+    assert orders[0] == orders[1]

@@ -1,0 +1,116 @@
+"""Sentence ids: they open only for whom they were issued, hide what they carry, and have one spelling each."""
+
+import base64
+import hmac
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lambdas.tokens import KeyRing, Position, Prf
+
+RING = KeyRing({1: b"\x01" * 32})
+START = Position(0, 0, 0)
+names = st.text("abcXYZ.-_", min_size=1, max_size=8)
+positions = st.builds(Position, st.integers(0, 2**32 - 1), st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
+
+
+def issue(position=START, participant="acme", run="run", ring=RING, key=1):
+    return ring.issue(participant, run, position, key=key)
+
+
+@given(st.binary(max_size=64), st.binary(max_size=200))
+def test_the_function_underneath_is_hmac(key, message):
+    assert Prf(key)(message) == hmac.digest(key, message, "sha256")
+
+
+def test_it_refuses_keys_that_hmac_would_hash_first():
+    with pytest.raises(ValueError, match="at most 64 bytes"):
+        Prf(bytes(65))
+
+
+@given(names, names, positions)
+def test_a_token_tells_what_was_put_in(participant, run, position):
+    assert RING.read(participant, run, issue(position, participant, run)) == position
+
+
+def test_the_same_again_is_the_same_token():
+    """A replayed answer must be equal byte for byte."""
+    assert issue() == issue() == "AWr703HpNcr_koyN2-p0t7jMd5FdoLrngGoxt3rYjHGPVSrCog"
+
+
+@given(names, names, names, names, positions)
+def test_a_token_opens_for_its_participant_and_run_only(participant, run, other_participant, other_run, position):
+    token = issue(position, participant, run)
+    opened = RING.read(other_participant, other_run, token)
+    assert (opened == position) == ((participant, run) == (other_participant, other_run))
+
+
+def test_names_cannot_be_shifted_between_participant_and_run():
+    assert RING.read("ac", "merun", issue(participant="acme", run="run")) is None
+
+
+@given(positions, st.integers(0, 36), st.integers(1, 255))
+def test_a_changed_byte_is_noticed(position, place, change):
+    packed = bytearray(base64.urlsafe_b64decode(issue(position) + "=="))
+    packed[place] ^= change
+    assert RING.read("acme", "run", base64.urlsafe_b64encode(packed).decode().rstrip("=")) is None
+
+
+@pytest.mark.parametrize(
+    "token",
+    ["", "x", "A" * 49, "A" * 50, "A" * 51, "ä" * 50, "*" * 50, "=" * 50, "A" * 48 + "==", "\0" * 50, "\ud800" * 50],
+)
+def test_what_is_no_token_is_refused(token):
+    assert RING.read("acme", "run", token) is None
+
+
+def test_a_token_has_one_spelling():
+    """The last character has spare bits; a client must not be able to write the same id in several ways."""
+    token = issue()
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    accepted = [last for last in letters if RING.read("acme", "run", token[:-1] + last)]
+    assert accepted == [token[-1]]
+
+
+def test_positions_are_hidden():
+    """Two rounds that differ in one tick have nothing in common but the key number."""
+    one, two = issue(Position(7, 10**12, 5)), issue(Position(7, 10**12, 6))
+    same = sum(a == b for a, b in zip(one[2:], two[2:], strict=True))
+    assert same < 10
+    plain = Position(7, 10**12, 5)
+    assert (10**12).to_bytes(8, "big") not in base64.urlsafe_b64decode(one + "==")
+    assert RING.read("acme", "run", one) == plain
+
+
+class TestRotation:
+    def test_old_tokens_still_open(self):
+        rotated = RING.rotated()
+        assert rotated.newest == 2
+        assert rotated.read("acme", "run", issue()) == START
+
+    def test_a_run_keeps_its_key(self):
+        assert issue(ring=RING.rotated(), key=1) == issue()
+
+    def test_a_new_run_uses_the_new_key(self):
+        rotated = RING.rotated()
+        token = issue(ring=rotated, key=rotated.newest)
+        assert RING.read("acme", "run", token) is None
+        assert rotated.read("acme", "run", token) == START
+
+    def test_voiding_closes_every_old_token(self):
+        voided = RING.rotated(keep=False)
+        assert voided.read("acme", "run", issue()) is None
+
+    def test_a_run_whose_key_was_voided_goes_on_with_the_newest(self):
+        voided = RING.rotated(keep=False)
+        assert voided.read("acme", "run", issue(ring=voided, key=1)) == START
+
+    def test_secrets_are_fresh_each_time(self):
+        assert KeyRing.fresh().secrets != KeyRing.fresh().secrets
+        assert len(KeyRing.fresh().secrets[1]) == 32
+
+    @pytest.mark.parametrize("secrets", [{}, {0: b"x"}, {256: b"x"}])
+    def test_a_ring_needs_keys_numbered_in_a_byte(self, secrets):
+        with pytest.raises(ValueError, match="numbered from 1 to 255"):
+            KeyRing(secrets)
