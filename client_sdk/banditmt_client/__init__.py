@@ -1,0 +1,65 @@
+"""What participants install to play a banditmt shared task with any machine-translation system.
+
+This is a distribution of its own (``banditmt-client``) that needs only ``requests``. It speaks the public protocol and
+nothing else: no torch, no boto3, no other room of this project.
+
+>>> from banditmt_client import Client
+>>> with Client() as client:                                   # key and address from BANDITMT_API_KEY, BANDITMT_URL
+...     run = client.open_run(phase="dev", system="my-system")
+...     for sentence in run:                                   # resumes where the last process stopped
+...         score = run.submit(translate(sentence.source))
+...         learn(sentence, score)
+"""
+
+from banditmt_client._version import __version__
+from banditmt_client.client import Client
+from banditmt_client.connection import Connection
+from banditmt_client.environment import TranslationEnvironment
+from banditmt_client.errors import (
+    AuthenticationError,
+    BanditError,
+    ConfigurationError,
+    ConflictError,
+    ConnectionFailedError,
+    InvalidRequestError,
+    InvalidTranslationError,
+    NotFoundError,
+    OrderError,
+    PhaseClosedError,
+    ProtocolError,
+    QuotaExceededError,
+    RunFinishedError,
+    ServerError,
+    ServiceError,
+    ThrottledError,
+)
+from banditmt_client.results import Phase, Progress, Round, Sentence
+from banditmt_client.run import Run
+
+__all__ = [
+    "AuthenticationError",
+    "BanditError",
+    "Client",
+    "ConfigurationError",
+    "ConflictError",
+    "Connection",
+    "ConnectionFailedError",
+    "InvalidRequestError",
+    "InvalidTranslationError",
+    "NotFoundError",
+    "OrderError",
+    "Phase",
+    "PhaseClosedError",
+    "Progress",
+    "ProtocolError",
+    "QuotaExceededError",
+    "Round",
+    "Run",
+    "RunFinishedError",
+    "Sentence",
+    "ServerError",
+    "ServiceError",
+    "ThrottledError",
+    "TranslationEnvironment",
+    "__version__",
+]

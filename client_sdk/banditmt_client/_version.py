@@ -1,0 +1,3 @@
+"""The version of this package, in a place that every module may import."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,67 @@
+"""A learner's skeleton: saves itself after every round, and never loses a reward, wherever it is killed.
+
+It learns, for each source word, whether copying it or dropping it pays: not a translator, but a complete participant.
+Replace ``Learner``; keep the order of things in ``main``. Needs BANDITMT_URL and BANDITMT_API_KEY.
+"""
+
+import json
+import random
+import sys
+from pathlib import Path
+
+from banditmt_client import Client, Run
+
+
+class Learner:
+    """Proposes a translation, learns from its score, and can be saved."""
+
+    def __init__(self, state: dict | None = None) -> None:
+        self.state = state or {"run": None, "rounds": 0, "worth": {}, "mean": 0.0}
+
+    def propose(self, source: str) -> str:
+        worth, mean = self.state["worth"], self.state["mean"]
+        rng = random.Random(f"{self.state['rounds']} {source}")  # the same proposal again after a crash
+        kept = [word for word in source.split() if worth.get(word, mean) >= mean or rng.random() < 0.3]
+        return " ".join(kept) or source
+
+    def update(self, translation: str, score: float) -> None:
+        worth = self.state["worth"]
+        for word in translation.split():
+            worth[word] = worth.get(word, score) * 0.9 + score * 0.1
+        self.state["rounds"] += 1
+        self.state["mean"] += (score - self.state["mean"]) / self.state["rounds"]
+
+    def save(self, path: Path) -> None:
+        aside = path.with_suffix(".new")
+        aside.write_text(json.dumps(self.state))
+        aside.replace(path)  # all or nothing
+
+
+def find_run(client: Client, learner: Learner, phase: str, system: str) -> Run:
+    """The learner's own run, even if it was killed on the very last round; else the unfinished one, or a new one."""
+    if learner.state["run"]:
+        return client.get_run(learner.state["run"])
+    return client.open_run(phase=phase, system=system)
+
+
+def main(phase: str, system: str, checkpoint: Path) -> None:
+    learner = Learner(json.loads(checkpoint.read_text()) if checkpoint.exists() else None)
+    with Client() as client:
+        run = find_run(client, learner, phase, system)
+        learner.state["run"] = run.id
+        learner.save(checkpoint)
+        last = run.last
+        if last and last.index == learner.state["rounds"]:  # answered, but killed before the score was learned from
+            learner.update(last.translation, last.score)
+            learner.save(checkpoint)
+        for sentence in run:
+            translation = learner.propose(sentence.source)
+            learner.update(translation, run.submit(translation))
+            learner.save(checkpoint)
+        print(f"{run.system}: mean reward {run.progress.cumulative_reward / run.total:.4f}")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 4:
+        sys.exit("usage: learner.py PHASE SYSTEM CHECKPOINT")
+    main(sys.argv[1], sys.argv[2], Path(sys.argv[3]))

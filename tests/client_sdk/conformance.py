@@ -1,0 +1,263 @@
+"""A conformance kit for SDKs: a service of its own that misbehaves by script.
+
+It keeps the protocol exactly (one commit per round, the same answer to the same request), but on the way there it does
+what networks and clouds do: errors, delays, drops before and after the commit, truncations, garbage, duplicates. An SDK
+passes when its ledger and the scores it saw are those of a perfect network.
+"""
+
+import hashlib
+import json
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from email.utils import formatdate
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from banditmt_client.errors import refusal as client_refusal
+
+KEY = "conformance-key"
+RUN = "a" * 26
+SLOW = 1.5  # seconds a delayed answer takes: longer than the read timeout SDKs are tested with
+
+
+def score_of(translation: str) -> float:
+    """Some number that only depends on the translation."""
+    return int.from_bytes(hashlib.sha256(translation.encode()).digest()[:4], "big") / 2**32
+
+
+@dataclass
+class Task:
+    """The state behind the server: sentences, the ledger, and what went wrong on the client's side."""
+
+    sentences: Sequence[str]
+    ledger: list[tuple[int, str, float]] = field(default_factory=list)
+    requests: list[tuple[str, str]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def sentence(self, index: int) -> dict[str, Any] | None:
+        if index >= len(self.sentences):
+            return None
+        return {"id": f"t{index}", "index": index, "total": len(self.sentences), "source": self.sentences[index]}
+
+    def state(self) -> dict[str, Any]:
+        last = None
+        if self.ledger:
+            index, translation, score = self.ledger[-1]
+            last = {**(self.sentence(index) or {}), "translation": translation, "score": score}
+            last.pop("total")
+        return {
+            "run": RUN,
+            "phase": "dev",
+            "system": "tested",
+            "index": len(self.ledger),
+            "total": len(self.sentences),
+            "finished": len(self.ledger) == len(self.sentences),
+            "cumulative_reward": sum(score for _, _, score in self.ledger),
+            "last": last,
+        }
+
+    def answer(self, method: str, path: str, body: Any) -> tuple[int, dict[str, Any]]:
+        """Keep the protocol."""
+        with self.lock:
+            match (method, path):
+                case ("POST", "/v1/runs"):
+                    opened = self.state()
+                    return 200, {name: opened[name] for name in ("run", "phase", "system", "index", "total")}
+                case ("GET", "/v1/phases"):
+                    phase = {"phase": "dev", "state": "open", "total": len(self.sentences), "repeatable": True}
+                    return 200, {"phases": [phase]}
+                case ("GET", "/v1/leaderboard/dev"):
+                    return 200, {"phase": "dev", "rows": []}
+            if path == f"/v1/runs/{RUN}":
+                return 200, self.state()
+            if path == f"/v1/runs/{RUN}/sentence":
+                pending = self.sentence(len(self.ledger))
+                return (200, pending) if pending else (410, refusal("run_finished"))
+            if path == f"/v1/runs/{RUN}/translations":
+                return self._translate(int(body["id"][1:]), body["translation"])
+            return 404, refusal("run_not_found")
+
+    def _translate(self, index: int, translation: str) -> tuple[int, dict[str, Any]]:
+        if index > len(self.ledger):
+            return 409, refusal("wrong_sentence")
+        if index == len(self.ledger):
+            self.ledger.append((index, translation, score_of(translation)))
+        if self.ledger[index][1] != translation:
+            return 409, refusal("translation_conflict")
+        return 200, {"score": self.ledger[index][2], "next": self.sentence(index + 1)}
+
+
+def refusal(code: str) -> dict[str, str]:
+    return {"code": code, "message": f"refused: {code}", "request_id": "r-1"}
+
+
+# What happens to a request, by name. "before" and "after" are about the commit.
+FAULTS = (
+    *("error-500-before", "error-502-before", "error-503-before", "error-504-after", "error-500-after"),
+    "error-502-proxy",  # which speaks HTML
+    *("throttle-seconds", "throttle-date", "throttle-silent", "delay-before", "delay-after", "delay-within", "twice"),
+    *("drop-before", "drop-after", "reset-before", "reset-after"),
+    *("truncate-length", "truncate-close", "garbage", "empty", "not-an-object"),
+)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # headers and body are two packets; do not wait between them
+    server: "ConformanceServer"
+
+    def do_GET(self) -> None:
+        self._serve(None)
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self._serve(body)
+
+    def _serve(self, body: Any) -> None:
+        task = self.server.task
+        task.requests.append((self.command, self.path))
+        task.headers.append({name.lower(): value for name, value in self.headers.items()})
+        if self.headers.get("x-api-key") != KEY:
+            return self._send(403, refusal("invalid_key"))
+        fault = self.server.next_fault()
+        if fault in ("error-504-after", "error-500-after", "drop-after", "reset-after", "delay-after", "twice"):
+            task.answer(self.command, self.path, body)
+        if fault and fault != "twice":
+            return self._misbehave(fault)
+        return self._send(*task.answer(self.command, self.path, body))
+
+    def _misbehave(self, fault: str) -> None:
+        kind, _, detail = fault.partition("-")
+        if fault == "error-502-proxy":
+            self._send_bytes(502, b"<html>bad gateway</html>")
+        elif kind == "error":
+            status = int(detail[:3])
+            self._send(status, refusal("unavailable" if status == 503 else "internal"))
+        elif kind == "throttle":
+            wish = {"seconds": "0", "date": formatdate(time.time() - 1, usegmt=True)}.get(detail)
+            self._send(429, refusal("throttled"), {"Retry-After": wish} if wish else {})
+        elif kind == "truncate":
+            self._send_half(*{"length": ("Content-Length", "500"), "close": ("Connection", "close")}[detail])
+            self._hang_up()
+        elif kind == "delay":
+            if detail == "within":
+                self._send_half("Content-Length", "500")
+            time.sleep(SLOW)
+            self._hang_up()
+        elif kind in ("drop", "reset"):
+            self._hang_up(reset=kind == "reset")
+        else:
+            body = {"garbage": b"<html>proxy</html>", "empty": b"", "not-an-object": b"[1, 2]"}[fault]
+            self._send_bytes(200, body)
+
+    def _send_half(self, *header: str) -> None:
+        """The beginning of an answer, with a header that promises more or nothing."""
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header(*header)
+        self.end_headers()
+        self.wfile.write(b'{"score": 0.5, "next": {"id": "t')
+
+    def _hang_up(self, *, reset: bool = False) -> None:
+        self.close_connection = True
+        with suppress(OSError):
+            self.wfile.flush()
+            if reset:  # lingering for no time makes the kernel send RST instead of FIN
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            else:
+                self.connection.shutdown(socket.SHUT_RDWR)
+
+    def _send(self, status: int, body: dict[str, Any], headers: dict[str, str] | None = None) -> None:
+        self._send_bytes(status, json.dumps(body).encode(), headers)
+
+    def _send_bytes(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_arguments: object) -> None:
+        """Quiet: a test's output is its failures."""
+
+
+class ConformanceServer(ThreadingHTTPServer):
+    """The task over HTTP; the script says what happens to the first, second, ... request (None: nothing)."""
+
+    daemon_threads = True
+
+    def __init__(self, task: Task, script: Sequence[str | None]) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.task = task
+        self._script = iter(script)
+        self._script_lock = threading.Lock()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+    def next_fault(self) -> str | None:
+        with self._script_lock:
+            return next(self._script, None)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that gave up waiting is part of the play."""
+
+
+@contextmanager
+def serving(sentences: Sequence[str], script: Sequence[str | None] = ()) -> Iterator[ConformanceServer]:
+    """A running server with a fresh task."""
+    server = ConformanceServer(Task(sentences), script)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class InProcess:
+    """The task without a network, for tests of what stands above an SDK; ``fail`` may raise before or after a call."""
+
+    def __init__(self, task: Task, fail: Callable[[str], None] = lambda moment: None) -> None:
+        self.task = task
+        self._fail = fail
+
+    def open_run(self, phase: str, system: str) -> dict[str, Any]:
+        return self._call("POST", "/v1/runs", {"phase": phase, "system": system})
+
+    def run(self, run: str) -> dict[str, Any]:
+        return self._call("GET", f"/v1/runs/{run}")
+
+    def sentence(self, run: str) -> dict[str, Any]:
+        return self._call("GET", f"/v1/runs/{run}/sentence")
+
+    def translate(self, run: str, sentence_id: str, translation: str) -> dict[str, Any]:
+        return self._call("POST", f"/v1/runs/{run}/translations", {"id": sentence_id, "translation": translation})
+
+    def leaderboard(self, phase: str) -> dict[str, Any]:
+        return self._call("GET", f"/v1/leaderboard/{phase}")
+
+    def phases(self) -> dict[str, Any]:
+        return self._call("GET", "/v1/phases")
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+    def _call(self, method: str, path: str, body: Any = None) -> dict[str, Any]:
+        self._fail(f"before {path}")
+        status, answer = self.task.answer(method, path, body)
+        if status != 200:
+            raise client_refusal(status, answer["code"], answer["message"], answer["request_id"], answer.get("run", ""))
+        self._fail(f"after {path}")
+        return answer

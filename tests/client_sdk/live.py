@@ -1,0 +1,57 @@
+"""A live ``banditmt serve`` that can be killed and started again, with its store on the disk."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from lambdas.ledger import Round
+from lambdas.loading import load_phase
+from lambdas.phases import Layout, Phase
+from lambdas.registry import Registry
+from lambdas.store import open_store
+
+BANDITMT = [sys.executable, "-c", "from simulator.cli import main; main()"]
+
+
+class LiveService:
+    """The service as a process of its own, with one phase, ``dev``, and one participant."""
+
+    def __init__(self, folder: Path, pairs: Sequence[tuple[str, str]]) -> None:
+        self.store = f"sqlite:{folder / 'store.sqlite'}"
+        store = open_store(self.store)
+        store.prepare()
+        phase = Phase("dev", Layout.plain(len(pairs)), repeatable=True)
+        load_phase(store, phase, pairs)
+        self.api_key = Registry(store).add_participant("acme")
+        store.close()
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self._port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self._port}"
+        self._start()
+
+    def _start(self) -> None:
+        command = [*BANDITMT, "serve", "--store", self.store, "--port", str(self._port), "--json"]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout is not None
+        assert json.loads(self._process.stdout.readline())["url"] == self.url
+
+    def kill(self) -> None:
+        """As a power cut would."""
+        self._process.send_signal(signal.SIGKILL)
+        self._process.communicate()
+
+    def restart(self) -> None:
+        self.kill()
+        self._start()
+
+    def rounds(self, run: str) -> list[Round]:
+        """The ledger of a run, from the disk."""
+        store = open_store(self.store)
+        try:
+            return list(store.rounds(run))
+        finally:
+            store.close()
