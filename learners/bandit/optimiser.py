@@ -1,0 +1,114 @@
+"""Gradient steps: the gradient is clipped by its norm over all parameters, then SGD, Adam or Adadelta follow it.
+
+Parameters are torch tensors with ``.grad`` filled by whoever computes gradients. Plain numpy weights take part through
+``torch.from_numpy``, which shares their memory.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from learners.errors import DivergedError, SnapshotError
+from learners.snapshot import Snapshot
+
+LARGEST = 1e6  # a parameter beyond it is on its way to infinity
+
+
+class Method(StrEnum):
+    """The optimisers of the task paper."""
+
+    SGD = "sgd"
+    ADAM = "adam"
+    ADADELTA = "adadelta"
+
+
+@dataclass(frozen=True, slots=True)
+class OptimiserRecipe:
+    """Which optimiser, and how it is set."""
+
+    method: Method = Method.ADAM
+    rate: float = 1e-5  # the papers' for a converged seed model; Adadelta's usual factor is 1
+    clip: float | None = 1.0  # largest norm of the gradient over all parameters together; None for no bound
+    betas: tuple[float, float] = (0.9, 0.999)  # of Adam
+    rho: float = 0.95  # of Adadelta, as in cdec
+    epsilon: float = 1e-8  # of Adam; Adadelta has cdec's 1e-6
+
+
+class Optimiser:
+    """Steps along the gradients of a list of parameters, whose state can be saved."""
+
+    def __init__(self, parameters: Iterable[Tensor], recipe: OptimiserRecipe) -> None:
+        self._parameters = list(parameters)
+        self._recipe = recipe
+        self._optimiser = _make(self._parameters, recipe)
+
+    def step(self, rate_factor: float = 1.0) -> float:
+        """Clip, step, clear the gradients; returns the norm of the gradient as it was."""
+        norm = clip_global_norm(self._parameters, self._recipe.clip)
+        for group in self._optimiser.param_groups:
+            group["lr"] = self._recipe.rate * rate_factor
+        self._optimiser.step()
+        self.clear()
+        for parameter in self._parameters:
+            largest = float(torch.linalg.vector_norm(parameter.detach(), torch.inf))
+            if not largest < LARGEST:  # also when it is not a number
+                raise DivergedError(f"a parameter has grown to {largest:g}: try a smaller learning rate")
+        return norm
+
+    def clear(self) -> None:
+        """Forget the gradients."""
+        for parameter in self._parameters:
+            if parameter.grad is not None:
+                parameter.grad.zero_()
+
+    def save(self) -> Snapshot:
+        state = self._optimiser.state
+        return Snapshot(
+            {
+                f"{number}/{name}": value.detach().cpu().numpy().copy()
+                for number, parameter in enumerate(self._parameters)
+                for name, value in state.get(parameter, {}).items()
+                if isinstance(value, Tensor)
+            },
+            {"method": self._recipe.method.value},
+        )
+
+    def load(self, snapshot: Snapshot) -> None:
+        if snapshot.values.get("method") != self._recipe.method.value:
+            raise SnapshotError(f"the snapshot is of {snapshot.values.get('method')}, not of {self._recipe.method}")
+        self._optimiser.state.clear()
+        for key, array in snapshot.arrays.items():
+            number, _, name = key.partition("/")
+            parameter = self._parameters[int(number)]
+            value = torch.from_numpy(array.copy())
+            if value.dim() and value.shape != parameter.shape:
+                raise SnapshotError(f"parameter {number} has shape {list(parameter.shape)}, not {list(value.shape)}")
+            self._optimiser.state[parameter][name] = value.to(parameter.device)
+
+
+def clip_global_norm(parameters: Iterable[Tensor], bound: float | None) -> float:
+    """Scale all gradients together if their common norm is above the bound; refuse gradients that are not finite."""
+    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+    if not gradients:
+        return 0.0
+    norm = float(torch.nn.utils.get_total_norm(gradients, foreach=None))
+    if not np.isfinite(norm):
+        raise DivergedError(f"the norm of the gradient is {norm}: the model has diverged; try a smaller learning rate")
+    if bound is not None and norm > bound:
+        for gradient in gradients:
+            gradient.mul_(bound / norm)
+    return norm
+
+
+def _make(parameters: list[Tensor], recipe: OptimiserRecipe) -> torch.optim.Optimizer:
+    match recipe.method:
+        case Method.SGD:
+            return torch.optim.SGD(parameters, lr=recipe.rate)
+        case Method.ADADELTA:
+            return torch.optim.Adadelta(parameters, lr=recipe.rate, rho=recipe.rho, eps=1e-6)
+        case Method.ADAM:
+            return torch.optim.Adam(parameters, lr=recipe.rate, betas=recipe.betas, eps=recipe.epsilon, fused=True)

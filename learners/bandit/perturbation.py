@@ -1,0 +1,46 @@
+"""Learning without gradients: play with perturbed parameters, and go where it paid (card B5, for networks)."""
+
+from dataclasses import dataclass, field
+
+from learners.bandit.control_variates import ControlVariate
+from learners.bandit.neural import NeuralLearner
+from learners.bandit.optimiser import Optimiser, OptimiserRecipe
+from learners.bandit.zeroth_order import ParameterNoise
+from learners.errors import LearnerError
+from learners.nmt.hypothesis import Hypothesis
+from learners.nmt.translator import Translator
+
+
+@dataclass(frozen=True, kw_only=True)
+class PerturbationRecipe:
+    """How far a zeroth-order learner looks around, and how it steps."""
+
+    optimiser: OptimiserRecipe = field(default_factory=OptimiserRecipe)
+    scale: float = 0.01  # of the noise; 1 as published for 14 weights would drown half a million
+    chosen: str = ""  # the parameters whose names begin like this are perturbed; all of them by default
+
+
+class PerturbationLearner(NeuralLearner):
+    """BNMT-SZO-CV: translates greedily with parameters moved at random."""
+
+    def __init__(
+        self, translator: Translator, recipe: PerturbationRecipe, variate: ControlVariate, *, seed: int
+    ) -> None:
+        named = translator.model.named_parameters()
+        chosen = [parameter for name, parameter in named if name.startswith(recipe.chosen)]
+        if not chosen:
+            raise LearnerError(f"the model has no parameters whose names begin with {recipe.chosen!r}")
+        parameters = chosen if recipe.chosen else [translator.vector]
+        super().__init__(translator, Optimiser(parameters, recipe.optimiser), variate, seed=seed)
+        self._noise = ParameterNoise(parameters, recipe.scale)
+
+    def _explore(self, source: str) -> Hypothesis:
+        self._noise.add((self._seed, self._round))
+        try:
+            return self._translator.greedy(source)
+        finally:
+            self._noise.remove()
+
+    def _learn(self, source: str, advantage: float) -> None:  # noqa: ARG002 (noise does not depend on the source)
+        self._noise.fill_gradient((self._seed, self._round), advantage)
+        self._optimiser.step()

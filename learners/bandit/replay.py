@@ -1,0 +1,49 @@
+"""A memory of rounds that went better than expected, to be learned from again."""
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from learners.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Experience:
+    """A proposal, and how much better than expected it was."""
+
+    source: str
+    target: list[int]  # token ids
+    advantage: float
+
+
+class ReplayMemory:
+    """The last ``capacity`` experiences; a new one takes the place of the oldest."""
+
+    def __init__(self, capacity: int) -> None:
+        if capacity < 1:
+            raise ValueError(f"a memory holds one experience or more, but got {capacity}")
+        self._capacity = capacity
+        self._experiences: list[Experience] = []
+        self._next = 0
+
+    def __len__(self) -> int:
+        return len(self._experiences)
+
+    def add(self, experience: Experience) -> None:
+        if len(self) < self._capacity:
+            self._experiences.append(experience)
+        else:
+            self._experiences[self._next] = experience
+        self._next = (self._next + 1) % self._capacity
+
+    def draw(self, count: int, rng: np.random.Generator) -> list[Experience]:
+        """Some experiences, each at most once."""
+        chosen = rng.choice(len(self), size=min(count, len(self)), replace=False)
+        return [self._experiences[number] for number in chosen]
+
+    def save(self) -> Snapshot:
+        return Snapshot(values={"next": self._next, "experiences": [asdict(one) for one in self._experiences]})
+
+    def load(self, snapshot: Snapshot) -> None:
+        self._next = snapshot.values["next"]
+        self._experiences = [Experience(**one) for one in snapshot.values["experiences"]]

@@ -1,0 +1,49 @@
+"""What every system is: something that proposes a translation, is told one number, and can be saved.
+
+A learner is deterministic: the same snapshot and the same calls give the same proposals. That is what makes an exact
+resume possible, wherever a process is killed.
+"""
+
+from abc import ABC, abstractmethod
+
+from learners.snapshot import Snapshot
+
+
+class Learner(ABC):
+    """A translation system that may learn from rewards."""
+
+    @abstractmethod
+    def propose(self, source: str) -> str:
+        """One translation of a tokenised source sentence; never empty."""
+
+    @abstractmethod
+    def update(self, source: str, translation: str, reward: float) -> None:
+        """Learn from the reward in [0, 1] of what was proposed last."""
+
+    @abstractmethod
+    def save(self) -> Snapshot:
+        """Everything that ``load`` needs to go on exactly here: model, optimiser, baselines, random state."""
+
+    @abstractmethod
+    def load(self, snapshot: Snapshot) -> None:
+        """Go back to where ``save`` was called."""
+
+
+class StaticSystem(Learner):
+    """A system that never learns, so there is nothing to save."""
+
+    def update(self, source: str, translation: str, reward: float) -> None:
+        """A static system does not care."""
+
+    def save(self) -> Snapshot:
+        return Snapshot()
+
+    def load(self, snapshot: Snapshot) -> None:
+        """There is nothing to go back to."""
+
+
+class CopySource(StaticSystem):
+    """Proposes the source itself: the floor that every translator must exceed."""
+
+    def propose(self, source: str) -> str:
+        return source

@@ -1,0 +1,74 @@
+"""What a learner was asked, answered and told: with the last snapshot it leads exactly to where the learner stopped.
+
+A line is written as soon as its reward is known, before the learner learns from it. A process that is killed leaves at
+most one line cut short, which is dropped.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from learners.errors import ResumeError
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One round as the learner lived it."""
+
+    index: int
+    source: str
+    translation: str
+    reward: float
+
+
+class Journal:
+    """An append-only file of entries; open it with ``with``."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> Self:
+        self._drop_half_line()
+        self._file = self._path.open("a", encoding="utf-8")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def write(self, entry: Entry) -> None:
+        """Hand a line to the operating system, which keeps it even if this process is killed."""
+        self._file.write(json.dumps(asdict(entry), ensure_ascii=False) + "\n")
+        self._file.flush()
+
+    def sync(self) -> None:
+        """Put what was written on the disk, where it outlives the machine too."""
+        os.fsync(self._file.fileno())
+
+    def entries(self, start: int = 0) -> Iterator[Entry]:
+        """The entries from round ``start`` on, in order and without gaps."""
+        expected = None
+        with self._path.open(encoding="utf-8") as file:
+            for number, line in enumerate(file, start=1):
+                try:
+                    entry = Entry(**json.loads(line))
+                except (ValueError, TypeError):
+                    raise ResumeError(f"{self._path}:{number} is not a line of a journal") from None
+                if expected is not None and entry.index != expected:
+                    raise ResumeError(f"{self._path}:{number} is round {entry.index}, but {expected} comes next")
+                expected = entry.index + 1
+                if entry.index >= start:
+                    yield entry
+
+    def _drop_half_line(self) -> None:
+        if not self._path.exists():
+            return
+        data = self._path.read_bytes()
+        whole = data.rfind(b"\n") + 1
+        if whole < len(data):
+            os.truncate(self._path, whole)

@@ -1,0 +1,132 @@
+"""From a model to a translation: token by token at random or greedily, or by beam search."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from learners.nmt.hypothesis import Floats
+from learners.nmt.model import IMPOSSIBLE, State, TranslationModel
+from learners.nmt.vocabulary import BOS, EOS
+
+COLDEST = 1e-3  # below this temperature sampling is greedy: logits divided by less overflow (card B8)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Tokens as they came out of a model."""
+
+    ids: list[int]
+    log_probability: float
+    attention: Floats  # [tokens, source]
+    features: Floats  # the mean encoder state
+
+
+def length_bound(source_length: int) -> int:
+    """The longest translation of a source that long, in tokens: no model can run away."""
+    return 2 * source_length + 10
+
+
+@torch.no_grad()
+def draw(model: TranslationModel, source: Tensor, temperature: float, uniforms: Floats | None) -> Drawn:
+    """Draw a token per uniform number until the end symbol; without uniforms take the most probable ones.
+
+    A token is the first whose cumulative probability exceeds the number. So two engines that are given the same numbers
+    draw the same tokens. ``source`` is [1, length].
+    """
+    memory = model.encode(source)
+    state = model.start(memory)
+    token, total = BOS, 0.0
+    ids: list[int] = []
+    attention: list[Tensor] = []
+    for position in range(length_bound(source.shape[1])):
+        step = model.step(memory, state, torch.tensor([token], device=source.device))
+        state = step.state
+        logits = step.logits[0] / temperature
+        if uniforms is None:
+            token = _most_probable(logits, allow_end=position > 0)
+        else:
+            token = _drawn(logits, float(uniforms[position]))
+        total += float(logits.log_softmax(0)[token])
+        ids.append(token)
+        attention.append(step.attention[0])
+        if token == EOS:
+            break
+    return Drawn(ids, total, torch.stack(attention).cpu().numpy(), memory.mean()[0].cpu().numpy())
+
+
+def _most_probable(logits: Tensor, *, allow_end: bool) -> int:
+    if not allow_end:
+        logits = logits.clone()
+        logits[EOS] = IMPOSSIBLE
+    return int(logits.argmax())
+
+
+def _drawn(logits: Tensor, uniform: float) -> int:
+    cumulative = logits.softmax(0).double().cumsum(0)
+    # A uniform below 1 times the total lies below the total, so there is a token above it, unless all is NaN.
+    place = int(torch.searchsorted(cumulative, uniform * cumulative[-1], right=True))
+    return min(place, len(cumulative) - 1)
+
+
+@dataclass(frozen=True)
+class Ray:
+    """A partial or finished translation within a beam."""
+
+    ids: list[int]
+    log_probability: float
+    attention: list[Tensor]
+
+    def score(self) -> float:
+        """Normalised by length, since every token costs and short translations would always win."""
+        return self.log_probability / len(self.ids)
+
+
+@torch.no_grad()
+def beam_search(models: Sequence[TranslationModel], source: Tensor, size: int) -> Drawn:
+    """The best translation that a beam finds; several models vote by the mean of their probabilities."""
+    memories = [model.encode(source) for model in models]
+    states = [model.start(memory) for model, memory in zip(models, memories, strict=True)]
+    features = memories[0].mean()[0].cpu().numpy()
+    rays, finished = [Ray([], 0.0, [])], list[Ray]()
+    for _ in range(length_bound(source.shape[1])):
+        previous = torch.tensor([ray.ids[-1] if ray.ids else BOS for ray in rays], device=source.device)
+        everyone = torch.zeros(len(rays), dtype=torch.long, device=source.device)
+        steps = [
+            model.step(memory.select(everyone), state, previous)
+            for model, memory, state in zip(models, memories, states, strict=True)
+        ]
+        logits = torch.stack([step.logits.log_softmax(-1) for step in steps]).logsumexp(0) - np.log(len(models))
+        if not rays[0].ids:
+            logits[:, EOS] = IMPOSSIBLE
+        attention = torch.stack([step.attention for step in steps]).mean(0)
+        rays, parents = _extended(rays, logits, attention, size - len(finished))
+        finished += [ray for ray in rays if ray.ids[-1] == EOS]
+        alive = [place for place, ray in enumerate(rays) if ray.ids[-1] != EOS]
+        if not alive:
+            break
+        rays = [rays[place] for place in alive]
+        kept = torch.tensor([parents[place] for place in alive], device=source.device)
+        states = [_selected(step.state, kept) for step in steps]
+    best = max(finished or rays, key=Ray.score)
+    return Drawn(best.ids, best.log_probability, torch.stack(best.attention).cpu().numpy(), features)
+
+
+def _extended(rays: Sequence[Ray], logits: Tensor, attention: Tensor, count: int) -> tuple[list[Ray], list[int]]:
+    """The best ``count`` rays that are one token longer, and which ray each came from."""
+    totals = torch.tensor([ray.log_probability for ray in rays], dtype=logits.dtype, device=logits.device)
+    scores = (totals.unsqueeze(1) + logits).flatten()
+    best, places = scores.topk(min(count, len(scores)))
+    longer, parents = [], []
+    for score, place in zip(best.tolist(), places.tolist(), strict=True):
+        parent, token = divmod(place, logits.shape[1])
+        if score > IMPOSSIBLE / 2:
+            longer.append(Ray([*rays[parent].ids, token], score, [*rays[parent].attention, attention[parent]]))
+            parents.append(parent)
+    return longer, parents
+
+
+def _selected(state: State, rows: Tensor) -> State:
+    return tuple(tensor[rows] for tensor in state)

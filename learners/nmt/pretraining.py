@@ -1,0 +1,243 @@
+"""Making seed models: maximum likelihood on parallel text, until a held-out part of it stops improving.
+
+Whatever interrupts it, training goes on from its last snapshot and ends with the same model: every random choice is a
+function of the seed and the step, and nothing depends on the clock.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from learners.errors import DivergedError, SnapshotError, TrainingError
+from learners.nmt.batches import Encoded, bucketed, padded, previous
+from learners.nmt.recipes import Recipe
+from learners.nmt.translator import Translator, new_model
+from learners.nmt.vocabulary import PAD, Subwords, Vocabulary, Words
+from learners.snapshot import Snapshot
+
+Pair = tuple[str, str]  # source and target
+HIDDEN = "\ufffc"  # the object replacement character, which no text has: it stands for any unknown
+MOMENTS = ("exp_avg", "exp_avg_sq")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule:
+    """How long to train, and what to keep."""
+
+    steps: int = 5_000  # at most
+    validate_every: int = 250  # steps; a snapshot is taken then, too
+    patience: int = 4  # validations without improvement before it stops
+    held_out: int = 500  # pairs, but at most a tenth of all
+    hide: float = 0.02  # share of pairs in which a copied token is made unknown, so that copying unknowns is learned
+    rate: float = 1.0  # times the recipe's learning rate: less when a trained model is trained on
+    keep: int = 0  # the models of so many last validations are kept as companions, for an ensemble
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How training stands after a validation."""
+
+    step: int
+    steps: int
+    train_loss: float  # per token, since the last validation
+    held_out_loss: float
+    best_loss: float
+
+
+Watch = Callable[[Progress], None]
+
+
+def new_translator(recipe: Recipe, pairs: Sequence[Pair], *, seed: int = 0) -> Translator:
+    """An untrained translator with vocabularies learned from the pairs."""
+    source: Vocabulary
+    target: Vocabulary
+    if recipe.vocabulary == "bpe":
+        source = target = Subwords.learn((text for pair in pairs for text in pair), recipe.vocabulary_size)
+    else:
+        source = Words.learn((pair[0] for pair in pairs), recipe.vocabulary_size)
+        target = Words.learn((pair[1] for pair in pairs), recipe.vocabulary_size)
+    return Translator(recipe, new_model(recipe, source.size, target.size, seed=seed), source, target)
+
+
+def train(
+    translator: Translator,
+    pairs: Iterable[Pair],
+    schedule: Schedule | None = None,
+    *,
+    folder: Path | None = None,
+    watch: Watch | None = None,
+) -> None:
+    """Train a new translator, or train an old one on; it ends with the best parameters on the held-out part.
+
+    With a ``folder``, snapshots are kept there, and a later call with the same arguments goes on from the last one.
+    """
+    training = _Training(translator, list(pairs), schedule or Schedule())
+    snapshot = folder / "training" if folder else None
+    if snapshot and snapshot.exists():
+        training.load(Snapshot.read(snapshot), snapshot)
+    elif snapshot:
+        snapshot.parent.mkdir(parents=True, exist_ok=True)
+    with torch.random.fork_rng():
+        while not training.finished:
+            progress = training.advance()
+            if snapshot:
+                training.save().write(snapshot)
+            if watch:
+                watch(progress)
+    training.finish()
+
+
+class _Training:
+    """The state of a training: everything that a snapshot holds."""
+
+    def __init__(self, translator: Translator, pairs: list[Pair], schedule: Schedule) -> None:
+        if len(pairs) < 2:
+            raise TrainingError(f"training needs at least two sentence pairs, not {len(pairs)}")
+        self._translator, self._schedule = translator, schedule
+        order = np.random.default_rng(schedule.seed).permutation(len(pairs))
+        cut = max(1, min(schedule.held_out, len(pairs) // 10))
+        self._held_out = [self._encoded(pairs[place]) for place in order[:cut]]
+        self._pairs = [pairs[place] for place in order[cut:]]
+        self._optimiser = torch.optim.Adam([translator.vector], betas=(0.9, 0.98), fused=True)
+        self._step = 0
+        self._bad = 0
+        self._best_loss = math.inf
+        self._best = translator.vector.detach().clone()
+        self._last: list[torch.Tensor] = []
+        self._epoch = -1
+        self._batches: list[list[Encoded]] = []
+        self._epoch_start = 0
+
+    @property
+    def finished(self) -> bool:
+        return self._step >= self._schedule.steps or self._bad >= self._schedule.patience
+
+    def advance(self) -> Progress:
+        """Train until the next validation, and validate."""
+        loss, tokens = 0.0, 0
+        end = min(self._schedule.steps, self._step + self._schedule.validate_every)
+        self._translator.model.train()
+        while self._step < end:
+            batch = self._next_batch()
+            loss += self._learn(batch)
+            tokens += sum(len(target) for _, target in batch)
+            self._step += 1
+        self._translator.model.eval()
+        held_out = self._validate()
+        return Progress(self._step, self._schedule.steps, loss / tokens, held_out, self._best_loss)
+
+    def finish(self) -> None:
+        """Give the translator the best parameters, and companions if they are wanted."""
+        self._translator.companions = []
+        for vector in self._last:
+            companion = new_model(
+                self._translator.recipe,
+                self._translator.source_vocabulary.size,
+                self._translator.target_vocabulary.size,
+            ).to(vector.device)
+            nn.utils.vector_to_parameters(vector, companion.parameters())
+            self._translator.companions.append(companion.eval())
+        self._translator.vector.data.copy_(self._best)
+        self._translator.zero_gradient()
+
+    def save(self) -> Snapshot:
+        state = self._optimiser.state[self._translator.vector]
+        arrays = {name: state[name].cpu().numpy() for name in MOMENTS}
+        arrays |= {"vector": self._translator.vector.detach().cpu().numpy(), "best": self._best.cpu().numpy()}
+        arrays |= {f"last{number}": vector.cpu().numpy() for number, vector in enumerate(self._last)}
+        return Snapshot(arrays, {"about": self._about(), "step": self._step, "bad": self._bad, "best": self._best_loss})
+
+    def load(self, snapshot: Snapshot, path: Path) -> None:
+        if snapshot.values.get("about") != self._about():
+            raise SnapshotError(f"{path} is of another training: begin in an empty folder, or with the same arguments")
+        vector = self._translator.vector
+        arrays = {name: torch.from_numpy(array).to(vector.device) for name, array in snapshot.arrays.items()}
+        self._step, self._bad = snapshot.values["step"], snapshot.values["bad"]
+        self._best_loss = snapshot.values["best"]
+        vector.data.copy_(arrays["vector"])
+        self._best = arrays["best"]
+        self._last = [arrays[f"last{number}"] for number in range(len(arrays) - len(MOMENTS) - 2)]
+        state: dict[str, Any] = {name: arrays[name] for name in MOMENTS}
+        self._optimiser.state[vector] = state | {"step": torch.tensor(float(self._step), device=vector.device)}
+
+    def _about(self) -> dict[str, Any]:
+        """What a snapshot must agree on; a training may be given more steps, though."""
+        schedule = asdict(self._schedule)
+        del schedule["steps"]
+        sizes = [self._translator.source_vocabulary.size, self._translator.target_vocabulary.size]
+        return {
+            "kind": "training 1",
+            "recipe": asdict(self._translator.recipe),
+            "schedule": schedule,
+            "sizes": sizes,
+            "pairs": len(self._pairs),
+        }
+
+    def _next_batch(self) -> list[Encoded]:
+        """The batch of this step: epochs follow each other without a gap, each in an order of its own."""
+        while self._step - self._epoch_start >= len(self._batches):
+            self._epoch_start += len(self._batches)
+            self._epoch += 1
+            rng = np.random.default_rng([self._schedule.seed, self._epoch])
+            encoded = [self._encoded(_hidden(pair, rng, self._schedule.hide)) for pair in self._pairs]
+            groups = bucketed(encoded, self._translator.recipe.batch_tokens, rng)
+            self._batches = [[encoded[number] for number in group] for group in groups]
+        return self._batches[self._step - self._epoch_start]
+
+    def _learn(self, batch: list[Encoded]) -> float:
+        """One step; returns the summed loss of the batch."""
+        translator, recipe = self._translator, self._translator.recipe
+        torch.manual_seed(self._schedule.seed * 1_000_003 + self._step)  # of the dropout
+        translator.zero_gradient()
+        loss = self._loss(batch)
+        (loss / len(batch)).backward()
+        if not math.isfinite(translator.parameters.clip_gradient(recipe.clip)):
+            raise DivergedError(f"training diverged at step {self._step:,}: try a lower learning rate")
+        ramp = min((self._step + 1) / recipe.warmup, math.sqrt(recipe.warmup / (self._step + 1)))
+        self._optimiser.param_groups[0]["lr"] = recipe.learning_rate * self._schedule.rate * ramp
+        self._optimiser.step()
+        return loss.item()
+
+    @torch.no_grad()
+    def _validate(self) -> float:
+        groups = bucketed(self._held_out, self._translator.recipe.batch_tokens, np.random.default_rng(0))
+        total = sum(self._loss([self._held_out[number] for number in group]).item() for group in groups)
+        loss = total / sum(len(target) for _, target in self._held_out)
+        vector = self._translator.vector.detach().clone()
+        self._bad += 1
+        if loss < self._best_loss:
+            self._best_loss, self._best, self._bad = loss, vector, 0
+        self._last = [*self._last, vector][-self._schedule.keep :] if self._schedule.keep else []
+        return loss
+
+    def _loss(self, batch: list[Encoded]) -> torch.Tensor:
+        device = self._translator.model.device
+        targets = padded([target for _, target in batch], device)
+        logits = self._translator.model(padded([source for source, _ in batch], device), previous(targets))
+        return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=PAD, reduction="sum")
+
+    def _encoded(self, pair: Pair) -> Encoded:
+        return self._translator.encode_source(pair[0]), self._translator.encode_target(pair[1])
+
+
+def _hidden(pair: Pair, rng: np.random.Generator, share: float) -> Pair:
+    """In some pairs, a token that both sides have is replaced by an unknown one, on both sides."""
+    if rng.random() >= share:
+        return pair
+    shared = sorted(set(pair[0].split()) & set(pair[1].split()))
+    if not shared:
+        return pair
+    chosen = shared[rng.integers(len(shared))]
+    return _without(chosen, pair[0]), _without(chosen, pair[1])
+
+
+def _without(chosen: str, text: str) -> str:
+    return " ".join(HIDDEN if word == chosen else word for word in text.split())

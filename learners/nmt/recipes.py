@@ -1,0 +1,88 @@
+"""What a model is made of and how it is trained, in sizes from a laptop's to the papers'."""
+
+from dataclasses import dataclass, fields
+from typing import Any, Literal, Self
+
+from learners.errors import SnapshotError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """One kind of model; ``banditmt pretrain`` makes it."""
+
+    name: str
+    architecture: Literal["gru", "transformer"] = "gru"
+    vocabulary: Literal["bpe", "word"] = "bpe"  # bpe is joint, and its embeddings serve both sides; words are per side
+    vocabulary_size: int = 2_000
+    embedding: int = 128  # also the Transformer's width
+    encoder: int = 64  # GRU units per direction
+    decoder: int = 128  # GRU units
+    layers: int = 2  # of the Transformer, on each side
+    heads: int = 4
+    feed_forward: int = 512
+    tied: bool = True  # the output layer is the target embedding: half the parameters, and better on small data
+    max_source: int = 100  # tokens; longer sources are cut here
+    max_target: int = 100  # tokens of a training target; translations are bound by their source too
+    dropout: float = 0.1  # while pre-training
+    learning_rate: float = 2e-3  # of Adam, while pre-training
+    warmup: int = 200  # steps until that rate is reached
+    batch_tokens: int = 2_000  # target tokens per step
+    clip: float = 1.0  # gradient norm
+
+    @classmethod
+    def from_values(cls, values: dict[str, Any]) -> Self:
+        """The recipe that a model file tells of."""
+        if set(values) != {field.name for field in fields(cls)}:
+            raise SnapshotError("the model file was written by another version of banditmt")
+        return cls(**values)
+
+
+RECIPES = {
+    recipe.name: recipe
+    for recipe in (
+        Recipe(name="gru-small"),  # half a million parameters: the CPU default
+        Recipe(name="word-gru-small", vocabulary="word", vocabulary_size=8_000),
+        Recipe(
+            name="transformer-small",
+            architecture="transformer",
+            learning_rate=1e-3,
+            warmup=1_000,
+        ),
+        Recipe(  # BNMT of the task [S003 section 4.2]
+            name="gru-paper",
+            vocabulary_size=30_000,
+            embedding=500,
+            encoder=1_024,
+            decoder=1_024,
+            tied=False,
+            dropout=0.2,
+            learning_rate=1e-4,
+            batch_tokens=4_000,
+        ),
+        Recipe(  # WNMT of the task
+            name="word-gru-paper",
+            vocabulary="word",
+            vocabulary_size=30_000,
+            embedding=500,
+            encoder=1_024,
+            decoder=1_024,
+            tied=False,
+            max_source=50,
+            dropout=0.2,
+            learning_rate=1e-4,
+            batch_tokens=4_000,
+        ),
+        Recipe(
+            name="transformer-base",
+            architecture="transformer",
+            vocabulary_size=32_000,
+            embedding=512,
+            layers=6,
+            heads=8,
+            feed_forward=2_048,
+            learning_rate=7e-4,
+            warmup=16_000,
+            batch_tokens=16_000,
+        ),
+    )
+}

@@ -1,0 +1,255 @@
+"""A model with its vocabularies: text in, text out, and gradients for learners."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from learners.errors import DivergedError, SnapshotError
+from learners.nmt.batches import padded, previous
+from learners.nmt.decoding import COLDEST, Drawn, beam_search, draw, length_bound
+from learners.nmt.engine import Engine, Trace
+from learners.nmt.gru import GruModel
+from learners.nmt.hypothesis import Floats, Hypothesis, Sample
+from learners.nmt.model import TranslationModel
+from learners.nmt.parameters import FlatParameters
+from learners.nmt.recipes import Recipe
+from learners.nmt.transformer import TransformerModel
+from learners.nmt.vocabulary import EOS, Subwords, Vocabulary, Words, spell
+from learners.snapshot import Snapshot
+
+Weights = float | Sequence[float] | Floats  # one number for the whole translation, or one per token
+PLACEHOLDER = "-"  # what an empty source is translated to, since the service takes no empty translation
+KIND = "translator 1"  # changes when an older file can no longer be read
+VOCABULARIES: dict[str, type[Subwords | Words]] = {"bpe": Subwords, "word": Words}
+MODELS: dict[str, type[TranslationModel]] = {"gru": GruModel, "transformer": TransformerModel}
+
+
+def default_device() -> torch.device:
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def new_model(recipe: Recipe, source_size: int, target_size: int, *, seed: int = 0) -> TranslationModel:
+    """An untrained model; the same seed gives the same one."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        return MODELS[recipe.architecture](recipe, source_size, target_size)
+
+
+class Translator:
+    """Translates sentences, samples translations, and learns from weights on what it sampled.
+
+    A round of learning is three calls::
+
+        sample = translator.sample(source, temperature, rng)
+        translator.backward(sample, advantage)              # adds to the gradient
+        optimiser.step(); translator.zero_gradient()        # optimiser = torch.optim.Adam([translator.vector], ...)
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        model: TranslationModel,
+        source_vocabulary: Vocabulary,
+        target_vocabulary: Vocabulary,
+        *,
+        companions: Sequence[TranslationModel] = (),
+        lexicon: Mapping[str, str] | None = None,
+        device: torch.device | None = None,
+    ) -> None:
+        """``companions`` vote with the model in beam search; ``lexicon`` translates unknown words (card B9)."""
+        device = device or default_device()
+        self.recipe = recipe
+        self.model = model.to(device).eval()  # .train() switches dropout on, for backward and log_probabilities only
+        self.parameters = FlatParameters(self.model)
+        self.companions = [companion.to(device).eval() for companion in companions]
+        self.source_vocabulary = source_vocabulary
+        self.target_vocabulary = target_vocabulary
+        self.lexicon = dict(lexicon or {})
+        self.accelerated = True  # draw and learn with the engine, where there is one; else with torch
+        self._engine = Engine(self.model) if isinstance(self.model, GruModel) and device.type == "cpu" else None
+
+    @property
+    def vector(self) -> nn.Parameter:
+        """All parameters as one vector; ``vector.grad`` holds the gradient."""
+        return self.parameters.vector
+
+    def zero_gradient(self) -> None:
+        self.parameters.zero_gradient()
+
+    def encode_source(self, source: str) -> list[int]:
+        """The source as the model reads it: cut at the recipe's bound, the end symbol last."""
+        return self._read(source)[0]
+
+    def encode_target(self, target: str) -> list[int]:
+        """A target as the model learns it: cut at the recipe's bound, the end symbol last."""
+        return [*self.target_vocabulary.encode(target)[0][: self.recipe.max_target - 1], EOS]
+
+    def greedy(self, source: str) -> Hypothesis:
+        """The translation of most probable tokens."""
+        ids, pieces = self._read(source)
+        drawn, _ = self._draw(ids, 1.0, None)
+        return Hypothesis(ids, drawn.ids, self._spell(drawn, source, ids, pieces), drawn.log_probability)
+
+    def beam(self, source: str, size: int) -> Hypothesis:
+        """The best translation that beam search finds, probabilities normalised by length."""
+        ids, pieces = self._read(source)
+        with _without_dropout(self.model):
+            drawn = beam_search([self.model, *self.companions], padded([ids], self.model.device), size)
+        return Hypothesis(ids, drawn.ids, self._spell(drawn, source, ids, pieces), drawn.log_probability)
+
+    def sample(self, source: str, temperature: float, rng: np.random.Generator) -> Sample:
+        """A translation drawn from the tempered distribution, without dropout; greedy below ``COLDEST``.
+
+        A sample without any text is answered with the greedy translation, as the task's systems did; its tokens, from
+        which to learn, stay what was sampled.
+        """
+        ids, pieces = self._read(source)
+        uniforms = rng.random(length_bound(len(ids)))
+        cold = temperature < COLDEST
+        drawn, trace = self._draw(ids, 1.0 if cold else temperature, None if cold else uniforms)
+        text = self._written(drawn, ids, pieces) or self.greedy(source).text
+        return Sample(ids, drawn.ids, text, drawn.log_probability, 1.0 if cold else temperature, drawn.features, trace)
+
+    def backward(self, sample: Sample, weight: Weights, *, entropy: float = 0.0) -> None:
+        """Add the gradient of ``-sum_t weight_t log p_t(y_t) - entropy * sum_t H(p_t)`` at the sample's temperature.
+
+        Parameters must be those that the sample was drawn with.
+        """
+        weights = np.ones(len(sample.ids)) * np.asarray(weight)
+        if self._engine and isinstance(sample.trace, Trace) and not self.model.training:
+            self._engine.backward(sample.trace, weights, entropy)
+        else:
+            self.loss(sample, weights, entropy=entropy).backward()
+
+    def loss(self, sample: Sample, weight: Weights, *, entropy: float = 0.0) -> Tensor:
+        """What ``backward`` differentiates, with torch's graph."""
+        device = self.model.device
+        targets = padded([sample.ids], device)
+        logits = self.model(padded([sample.source_ids], device), previous(targets))[0] / sample.temperature
+        every = logits.log_softmax(-1)
+        chosen = every.gather(1, targets.T)[:, 0]
+        weights = torch.as_tensor(np.broadcast_to(weight, len(sample.ids)).copy(), dtype=chosen.dtype, device=device)
+        loss = -(weights * chosen).sum()
+        return loss + entropy * (every.exp() * every).sum() if entropy else loss
+
+    def log_probabilities(
+        self, sources: Sequence[list[int]], targets: Sequence[list[int]], temperature: float = 1.0
+    ) -> Tensor:
+        """Token log-probabilities [batch, longest target] with graph; exactly 0 after each target's end."""
+        padded_targets = padded(targets, self.model.device)
+        logits = self.model(padded(sources, self.model.device), previous(padded_targets))
+        every = (logits / temperature).log_softmax(-1)
+        chosen = every.gather(2, padded_targets.unsqueeze(2))[:, :, 0]
+        lengths = torch.tensor([len(target) for target in targets], device=chosen.device)
+        inside = torch.arange(chosen.shape[1], device=chosen.device) < lengths.unsqueeze(1)
+        return chosen.masked_fill(~inside, 0.0)
+
+    def sequence_log_probability(self, source_ids: list[int], ids: list[int], temperature: float = 1.0) -> Tensor:
+        """The log-probability of one translation, as a scalar with graph."""
+        return self.log_probabilities([source_ids], [ids], temperature).sum()
+
+    def features(self, source: str) -> Floats:
+        """The mean encoder state: what a value baseline sees of a source. ``Sample.features`` is the same for free."""
+        with torch.no_grad(), _without_dropout(self.model):
+            memory = self.model.encode(padded([self.encode_source(source)], self.model.device))
+            return memory.mean()[0].cpu().numpy()
+
+    def save(self, path: Path) -> None:
+        """Write model, recipe and vocabularies as one file."""
+        self.snapshot().write(path)
+
+    @classmethod
+    def load(cls, path: Path, *, device: torch.device | None = None) -> Self:
+        """Read what ``save`` wrote; anything else is a ``SnapshotError``."""
+        return cls.from_snapshot(Snapshot.read(path), device=device)
+
+    def snapshot(self) -> Snapshot:
+        """Everything that ``from_snapshot`` needs."""
+        values = {
+            "kind": KIND,
+            "recipe": asdict(self.recipe),
+            "companions": len(self.companions),
+            "lexicon": self.lexicon,
+        }
+        arrays = {"source_vocabulary": self.source_vocabulary.packed()}
+        if self.target_vocabulary is not self.source_vocabulary:
+            arrays["target_vocabulary"] = self.target_vocabulary.packed()
+        for name, model in zip(_names(len(self.companions)), [self.model, *self.companions], strict=True):
+            arrays |= {f"{name}.{key}": tensor.detach().cpu().numpy() for key, tensor in model.named_parameters()}
+        return Snapshot(arrays, values)
+
+    @classmethod
+    def from_snapshot(cls, snapshot: Snapshot, *, device: torch.device | None = None) -> Self:
+        """The translator that ``snapshot`` was taken of."""
+        if snapshot.values.get("kind") != KIND:
+            raise SnapshotError("this is a snapshot of something else than a translator")
+        recipe = Recipe.from_values(snapshot.values["recipe"])
+        if "source_vocabulary" not in snapshot.arrays:
+            raise SnapshotError("the model file has no vocabulary")
+        vocabulary = VOCABULARIES[recipe.vocabulary]
+        source = vocabulary.unpack(snapshot.arrays["source_vocabulary"])
+        joint = "target_vocabulary" not in snapshot.arrays
+        target = source if joint else vocabulary.unpack(snapshot.arrays["target_vocabulary"])
+        models = [
+            _read_model(name, snapshot, recipe, [source.size, target.size])
+            for name in _names(snapshot.values["companions"])
+        ]
+        lexicon = snapshot.values["lexicon"]
+        return cls(recipe, models[0], source, target, companions=models[1:], lexicon=lexicon, device=device)
+
+    def _read(self, source: str) -> tuple[list[int], list[str]]:
+        """Token numbers with the end symbol, and the tokens as written without it."""
+        ids, pieces = self.source_vocabulary.encode(source)
+        bound = self.recipe.max_source - 1
+        return [*ids[:bound], EOS], pieces[:bound]
+
+    def _draw(self, ids: list[int], temperature: float, uniforms: Floats | None) -> tuple[Drawn, object]:
+        trace: object = None
+        if self._engine and self.accelerated:
+            drawn, trace = self._engine.draw(ids, temperature, uniforms)
+        else:
+            with _without_dropout(self.model):
+                drawn = draw(self.model, padded([ids], self.model.device), temperature, uniforms)
+        if not math.isfinite(drawn.log_probability):
+            raise DivergedError("the model's probabilities are no longer numbers: it has diverged")
+        return drawn, trace
+
+    def _spell(self, drawn: Drawn, source: str, ids: list[int], pieces: list[str]) -> str:
+        return self._written(drawn, ids, pieces) or source.strip() or PLACEHOLDER
+
+    def _written(self, drawn: Drawn, ids: list[int], pieces: list[str]) -> str:
+        return spell(drawn.ids, self.target_vocabulary, drawn.attention, (ids, pieces), self.lexicon)
+
+
+@contextmanager
+def _without_dropout(model: nn.Module) -> Iterator[None]:
+    training = model.training
+    if training:
+        model.eval()
+    try:
+        yield
+    finally:
+        if training:
+            model.train()
+
+
+def _names(companions: int) -> list[str]:
+    return ["model", *(f"companion{number}" for number in range(companions))]
+
+
+def _read_model(name: str, snapshot: Snapshot, recipe: Recipe, sizes: list[int]) -> TranslationModel:
+    model = new_model(recipe, *sizes)
+    parameters = {f"{name}.{key}": parameter for key, parameter in model.named_parameters()}
+    shapes = {key: array.shape for key, array in snapshot.arrays.items() if key.startswith(f"{name}.")}
+    if shapes != {key: tuple(parameter.shape) for key, parameter in parameters.items()}:
+        raise SnapshotError(f"the tensors of {name!r} do not fit its recipe {recipe.name!r}")
+    for key, parameter in parameters.items():
+        parameter.data = torch.from_numpy(snapshot.arrays[key])
+    return model

@@ -1,0 +1,153 @@
+"""What systems start from: models and a dictionary made of the out-of-domain text, and for the oracle of all text.
+
+A shelf is a folder with one file per seed model. Making one can be interrupted and goes on; what is there stays.
+"""
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+
+from learners.dictionary import learn_dictionary, load_dictionary, save_dictionary
+from learners.errors import LearnerError
+from learners.nmt.pretraining import Pair, Progress, Schedule, new_translator, train
+from learners.nmt.recipes import RECIPES, Recipe
+from learners.nmt.translator import Translator
+
+Report = Callable[["SeedModel", Progress | None], None]  # None when it is made, or has no steps to speak of
+
+
+class SeedModel(StrEnum):
+    """Everything that a system may need."""
+
+    DICTIONARY = "dictionary"  # word by word
+    BNMT = "bnmt"  # subwords, out-of-domain: where the BNMT systems start
+    WNMT = "wnmt"  # words, out-of-domain: where WNMT-EL starts
+    WMT16 = "wmt16"  # another text, a larger vocabulary, an ensemble: the third party's model
+    ORACLE = "oracle"  # bnmt, trained on with the references that learners never see
+
+
+class Size(StrEnum):
+    """How large the models are."""
+
+    TINY = "tiny"  # for tests: learns next to nothing in seconds
+    SMALL = "small"  # half a million parameters: a minute on a CPU
+    PAPER = "paper"  # as published: days on a CPU, hours on a GPU
+
+
+def _tiny(name: str, vocabulary_size: int) -> Recipe:
+    recipe = RECIPES[name]
+    return replace(
+        recipe, name=f"{name}-tiny", vocabulary_size=vocabulary_size, embedding=16, encoder=8, decoder=16, warmup=10
+    )
+
+
+RECIPES_BY_SIZE: dict[Size, dict[SeedModel, Recipe]] = {
+    Size.TINY: {
+        SeedModel.BNMT: _tiny("gru-small", 200),
+        SeedModel.WNMT: _tiny("word-gru-small", 200),
+        SeedModel.WMT16: _tiny("gru-small", 300),
+    },
+    Size.SMALL: {
+        SeedModel.BNMT: RECIPES["gru-small"],
+        SeedModel.WNMT: RECIPES["word-gru-small"],
+        SeedModel.WMT16: replace(RECIPES["gru-small"], name="gru-small-wmt16", vocabulary_size=4_000),
+    },
+    Size.PAPER: {
+        SeedModel.BNMT: RECIPES["gru-paper"],
+        SeedModel.WNMT: RECIPES["word-gru-paper"],
+        SeedModel.WMT16: replace(RECIPES["gru-paper"], name="gru-paper-wmt16", vocabulary_size=89_500),
+    },
+}
+
+ENSEMBLE = 4  # last checkpoints of WMT16-static
+NEWS_TOKENS = 12  # the third party's text: sentences of at least this many words, like those of newspapers
+ORACLE_RATE = 0.5  # of the pre-training rate: the oracle goes on from a converged model
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What seed models are made of."""
+
+    out_of_domain: Sequence[Pair]
+    in_domain: Sequence[Pair] = ()  # for the oracle only
+
+
+class Shelf:
+    """A folder of seed models."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def has(self, model: SeedModel) -> bool:
+        return self._path(model).exists()
+
+    def translator(self, model: SeedModel) -> Translator:
+        """A translator of one's own: whoever learns changes only this copy."""
+        return Translator.load(self._existing(model))
+
+    def dictionary(self) -> dict[str, str]:
+        return load_dictionary(self._existing(SeedModel.DICTIONARY))
+
+    def make(
+        self,
+        wanted: Sequence[SeedModel],
+        texts: Texts,
+        *,
+        size: Size = Size.SMALL,
+        schedule: Schedule | None = None,
+        report: Report = lambda _model, _progress: None,
+    ) -> None:
+        """Make what is wanted and not there yet, and what it needs in turn."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for model in _in_order(wanted):
+            if self.has(model):
+                continue
+            if model is SeedModel.DICTIONARY:
+                save_dictionary(learn_dictionary(texts.out_of_domain), self._path(model))
+            else:
+                self._train(model, texts, size, schedule or Schedule(), partial(report, model))
+            report(model, None)
+
+    def _train(
+        self, model: SeedModel, texts: Texts, size: Size, schedule: Schedule, watch: Callable[[Progress], None]
+    ) -> None:
+        pairs = texts.out_of_domain
+        if model is SeedModel.ORACLE:
+            translator, pairs = self.translator(SeedModel.BNMT), texts.in_domain
+            schedule = replace(schedule, rate=schedule.rate * ORACLE_RATE)
+        else:
+            if model is SeedModel.WMT16:
+                pairs = [pair for pair in pairs if len(pair[0].split()) >= NEWS_TOKENS] or pairs
+                schedule = replace(schedule, keep=ENSEMBLE, seed=schedule.seed + 1)
+            translator = new_translator(RECIPES_BY_SIZE[size][model], pairs, seed=schedule.seed)
+        unfinished = self.folder / f"{model}.training"
+        train(translator, pairs, schedule, folder=unfinished, watch=watch)
+        if model is SeedModel.WMT16:  # the last checkpoints vote, whether or not one of them is the best
+            translator.model.load_state_dict(translator.companions.pop().state_dict())
+        if model is SeedModel.WNMT:
+            translator.lexicon = self.dictionary()
+        aside = self._path(model).with_suffix(".new")
+        translator.save(aside)
+        aside.replace(self._path(model))
+        shutil.rmtree(unfinished)
+
+    def _existing(self, model: SeedModel) -> Path:
+        path = self._path(model)
+        if not path.exists():
+            raise LearnerError(f"there is no seed model {model} in {self.folder}: make it with banditmt pretrain")
+        return path
+
+    def _path(self, model: SeedModel) -> Path:
+        return self.folder / f"{model}.model"
+
+
+NEEDS = {SeedModel.ORACLE: SeedModel.BNMT, SeedModel.WNMT: SeedModel.DICTIONARY}
+
+
+def _in_order(wanted: Sequence[SeedModel]) -> list[SeedModel]:
+    """What is wanted and what that needs, in an order in which they can be made."""
+    needed = {*wanted, *(NEEDS[model] for model in wanted if model in NEEDS)}
+    return [model for model in SeedModel if model in needed]

@@ -1,0 +1,153 @@
+"""The registry: every system under its name on the leaderboard, as a recipe that can be read.
+
+Names in capitals are those of the task paper (sections 4 and 5, Table 3); the last two are ours.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from learners.bandit.control_variates import NoControlVariate, RunningMean
+from learners.bandit.expected_loss import ExpectedLossLearner, ExpectedLossRecipe
+from learners.bandit.imitation import ImitationLearner, ImitationRecipe
+from learners.bandit.optimiser import Method, OptimiserRecipe
+from learners.bandit.perturbation import PerturbationLearner, PerturbationRecipe
+from learners.bandit.safeguards import SafeguardRecipe
+from learners.bandit.schedule import Schedule
+from learners.bandit.value import SourceValue
+from learners.contract import CopySource, Learner
+from learners.dictionary import WordForWord
+from learners.errors import UnknownSystemError
+from learners.nmt.static import StaticTranslator
+from learners.seed_models import SeedModel, Shelf
+
+PAPER = "WMT 2017 task"
+OURS = "banditmt"
+
+# As published: samples at temperature 1, annealing from round 700,000, gradient norm 1, dropout 0.5 while learning.
+PUBLISHED = Schedule(temperature=1.0, start=700_000)
+PUBLISHED_DROPOUT = 0.5
+PUBLISHED_ADAM = OptimiserRecipe(Method.ADAM, rate=1e-5)
+WNMT_EL = ExpectedLossRecipe(
+    optimiser=OptimiserRecipe(Method.SGD, rate=1e-5), schedule=PUBLISHED, dropout=PUBLISHED_DROPOUT
+)
+BNMT_EL = ExpectedLossRecipe(optimiser=PUBLISHED_ADAM, schedule=PUBLISHED, dropout=PUBLISHED_DROPOUT)
+BNMT_SZO = PerturbationRecipe(optimiser=PUBLISHED_ADAM)
+EL_VALUE = ExpectedLossRecipe(
+    optimiser=OptimiserRecipe(Method.ADAM, rate=1e-4),  # ten times the published rate: the baseline affords it
+    schedule=Schedule(temperature=0.3, start=None),  # samples cost little reward, and still differ enough to learn
+    safeguards=SafeguardRecipe(stretch=1.1, surprise_floor=0.05, entropy_bonus=0.01),
+)
+REPLAY = ImitationRecipe()
+
+
+@dataclass(frozen=True)
+class System:
+    """A system that can be played."""
+
+    name: str
+    summary: str  # one line
+    source: str  # where it is from
+    needs: tuple[SeedModel, ...]
+    build: Callable[[Shelf, int], Learner]  # from seed models and a random seed
+    random: bool = True  # does the seed matter? Systems that never draw are played once
+
+    def learner(self, shelf: Shelf, seed: int) -> Learner:
+        """A new one, before its first round."""
+        return self.build(shelf, seed)
+
+
+def _translating(model: SeedModel, beam: int) -> Callable[[Shelf, int], Learner]:
+    return lambda shelf, _seed: StaticTranslator(shelf.translator(model), beam=beam)
+
+
+ALL = (
+    System(
+        "copy-source", "proposes the source: the floor", PAPER, (), lambda _shelf, _seed: CopySource(), random=False
+    ),
+    System(
+        "word-for-word",
+        "translates word by word with a dictionary, copying unknown words",
+        PAPER,
+        (SeedModel.DICTIONARY,),
+        lambda shelf, _seed: WordForWord(shelf.dictionary()),
+        random=False,
+    ),
+    System(
+        "BNMT-static",
+        "the subword model as pre-trained, greedy: where the BNMT learners start",
+        PAPER,
+        (SeedModel.BNMT,),
+        _translating(SeedModel.BNMT, beam=1),
+        random=False,
+    ),
+    System(
+        "WMT16-static",
+        "a third party's news model: other text, larger vocabulary, four checkpoints, beam 12",
+        PAPER,
+        (SeedModel.WMT16,),
+        _translating(SeedModel.WMT16, beam=12),
+        random=False,
+    ),
+    System(
+        "BNMT-oracle",
+        "the subword model trained on with the references: full information, not a contestant",
+        PAPER,
+        (SeedModel.ORACLE,),
+        _translating(SeedModel.ORACLE, beam=1),
+        random=False,
+    ),
+    System(
+        "WNMT-EL",
+        "expected loss on a word model, SGD, unknown words replaced by a dictionary",
+        PAPER,
+        (SeedModel.WNMT,),
+        lambda shelf, seed: ExpectedLossLearner(
+            shelf.translator(SeedModel.WNMT), WNMT_EL, NoControlVariate(), seed=seed
+        ),
+    ),
+    System(
+        "BNMT-EL",
+        "expected loss on the subword model, Adam, no control variate",
+        PAPER,
+        (SeedModel.BNMT,),
+        lambda shelf, seed: ExpectedLossLearner(
+            shelf.translator(SeedModel.BNMT), BNMT_EL, NoControlVariate(), seed=seed
+        ),
+    ),
+    System(
+        "BNMT-EL-CV",
+        "BNMT-EL with the running mean of rewards as control variate",
+        PAPER,
+        (SeedModel.BNMT,),
+        lambda shelf, seed: ExpectedLossLearner(shelf.translator(SeedModel.BNMT), BNMT_EL, RunningMean(), seed=seed),
+    ),
+    System(
+        "BNMT-SZO-CV",
+        "one-point zeroth order on all parameters: plays perturbed models, no gradients",
+        f"{PAPER} (there for SMT only)",
+        (SeedModel.BNMT,),
+        lambda shelf, seed: PerturbationLearner(shelf.translator(SeedModel.BNMT), BNMT_SZO, RunningMean(), seed=seed),
+    ),
+    System(
+        "BNMT-EL-VALUE",
+        "expected loss at a low temperature, with a learned value of each source as baseline, and safeguards",
+        OURS,
+        (SeedModel.BNMT,),
+        lambda shelf, seed: ExpectedLossLearner(shelf.translator(SeedModel.BNMT), EL_VALUE, SourceValue(), seed=seed),
+    ),
+    System(
+        "BNMT-REPLAY",
+        "plays greedily and imitates what went better than expected, again from memory",
+        OURS,
+        (SeedModel.BNMT,),
+        lambda shelf, seed: ImitationLearner(shelf.translator(SeedModel.BNMT), REPLAY, SourceValue(), seed=seed),
+    ),
+)
+SYSTEMS = {system.name: system for system in ALL}
+
+
+def find_system(name: str) -> System:
+    """A system by its name; an unknown one is refused with those that there are."""
+    if name not in SYSTEMS:
+        raise UnknownSystemError(f"there is no system {name!r}; there are {', '.join(SYSTEMS)}")
+    return SYSTEMS[name]

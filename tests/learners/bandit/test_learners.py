@@ -1,0 +1,252 @@
+"""The learners with a network: what they have in common, and what each does with a reward."""
+
+import zlib
+
+import numpy as np
+import pytest
+import torch
+
+from learners.bandit.control_variates import NoControlVariate, RunningMean
+from learners.bandit.expected_loss import ExpectedLossLearner, ExpectedLossRecipe
+from learners.bandit.imitation import ImitationLearner, ImitationRecipe
+from learners.bandit.optimiser import Method, OptimiserRecipe
+from learners.bandit.perturbation import PerturbationLearner, PerturbationRecipe
+from learners.bandit.safeguards import SafeguardRecipe
+from learners.bandit.schedule import Schedule
+from learners.bandit.value import SourceValue
+from learners.errors import DivergedError, LearnerError, RewardError, SnapshotError
+from learners.snapshot import Snapshot
+from tests.learners import tiny
+
+SGD = OptimiserRecipe(Method.SGD, rate=0.1, clip=None)
+SOURCES = [source for source, _ in tiny.sentences(12, seed=5)]
+
+GUARDED = SafeguardRecipe(stretch=1.1, anchor_rounds=3, surprise_floor=9.0, entropy_bonus=0.01)
+
+
+def expected_loss(variate=NoControlVariate, seed=1, **options):
+    recipe = ExpectedLossRecipe(**{"optimiser": SGD, **options})
+    return ExpectedLossLearner(tiny.translator(), recipe, variate(), seed=seed)
+
+
+def szo(seed=1, **options):
+    return PerturbationLearner(tiny.translator(), PerturbationRecipe(**options), RunningMean(), seed=seed)
+
+
+def imitation(seed=1, **options):
+    recipe = ImitationRecipe(**{"batch": 4, "replayed": 3, "memory": 5, **options})
+    return ImitationLearner(tiny.translator(), recipe, SourceValue(), seed=seed)
+
+
+KINDS = {
+    "EL": expected_loss,
+    "EL-CV with dropout": lambda **options: expected_loss(RunningMean, dropout=0.5, **options),
+    "EL in minibatches": lambda **options: expected_loss(RunningMean, batch=5, optimiser=OptimiserRecipe(), **options),
+    "EL-VALUE": lambda **options: expected_loss(SourceValue, safeguards=GUARDED, **options),
+    "annealed": lambda **options: expected_loss(schedule=Schedule(start=3, cooling=0.1), **options),
+    "SZO": szo,
+    "SZO of the output bias": lambda **options: szo(chosen="output_bias", **options),
+    "imitation": imitation,
+    "imitation of samples": lambda **options: imitation(temperature=0.7, **options),
+}
+kinds = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS.keys())
+
+
+def reward_of(source, translation):
+    """Any number that depends on both."""
+    return zlib.crc32(f"{source} {translation}".encode()) / 2**32
+
+
+def play(learner, sources=SOURCES):
+    proposed = []
+    for source in sources:
+        proposed.append(learner.propose(source))
+        learner.update(source, proposed[-1], reward_of(source, proposed[-1]))
+    return proposed
+
+
+def vector(learner):
+    return learner.save().arrays["vector"]
+
+
+@kinds
+def test_the_same_seed_plays_the_same_game_and_learns(make):
+    first, second = make(seed=3), make(seed=3)
+    before = vector(first)
+    assert play(first) == play(second)
+    assert np.array_equal(vector(first), vector(second))
+    assert not np.array_equal(vector(first), before)
+
+
+@kinds
+@pytest.mark.parametrize("cut", [3, 8])
+def test_it_goes_on_exactly_where_it_was_saved(make, cut, tmp_path):
+    whole = make(seed=3)
+    expected = play(whole)
+    first, second = make(seed=3), make(seed=99 if cut == 3 and make is expected_loss else 3)
+    play(first, SOURCES[:cut])
+    first.save().write(tmp_path / "snapshot")
+    play(second, SOURCES[:2])  # whatever it lived through is replaced
+    second.load(Snapshot.read(tmp_path / "snapshot"))
+    assert play(second, SOURCES[cut:]) == expected[cut:]
+    assert np.array_equal(vector(second), vector(whole))
+
+
+@kinds
+def test_a_proposal_alone_changes_nothing(make):
+    learner = make()
+    before = vector(learner)
+    learner.propose(SOURCES[0])
+    assert np.array_equal(vector(learner), before)
+
+
+@pytest.mark.parametrize("reward", [float("nan"), float("inf"), -0.1, 1.1])
+def test_a_reward_that_is_none_is_refused(reward):
+    learner = expected_loss()
+    translation = learner.propose(SOURCES[0])
+    before = vector(learner)
+    with pytest.raises(RewardError, match="a reward is a number between 0 and 1"):
+        learner.update(SOURCES[0], translation, reward)
+    assert np.array_equal(vector(learner), before)
+
+
+@kinds
+def test_a_snapshot_of_another_learner_is_refused(make):
+    other = szo() if isinstance(make(), ExpectedLossLearner) else expected_loss()
+    with pytest.raises(SnapshotError, match="the snapshot is of"):
+        make().load(other.save())
+
+
+def test_a_snapshot_of_another_model_is_refused():
+    saved = expected_loss().save()
+    saved.arrays["vector"] = saved.arrays["vector"][:-1]
+    with pytest.raises(SnapshotError, match="another number"):
+        expected_loss().load(saved)
+
+
+def test_a_step_that_is_too_large_is_noticed():
+    learner = expected_loss(optimiser=OptimiserRecipe(Method.ADAM, rate=1e30))
+    with pytest.raises(DivergedError, match="has grown to"):
+        play(learner)
+
+
+def test_a_model_that_is_broken_is_noticed():
+    learner = szo()
+    with torch.no_grad():
+        learner._translator.vector.fill_(float("nan"))
+    with pytest.raises(DivergedError, match="it has diverged"):
+        learner.propose(SOURCES[0])
+
+
+@pytest.mark.parametrize(("temperature", "reward"), [(1.0, 0.8), (0.5, 0.3)])
+def test_expected_loss_steps_along_the_gradient_of_what_it_sampled(temperature, reward):
+    learner = expected_loss(schedule=Schedule(temperature=temperature))
+    before = vector(learner)
+    translation = learner.propose(SOURCES[0])
+    learner.update(SOURCES[0], translation, reward)
+    twin = tiny.translator()
+    sample = twin.sample(SOURCES[0], temperature, np.random.default_rng(1))
+    (reward * twin.sequence_log_probability(sample.source_ids, sample.ids, temperature)).backward()
+    assert sample.text == translation
+    assert vector(learner) - before == pytest.approx(0.1 * twin.vector.grad.numpy(), abs=1e-6)
+
+
+def test_the_published_control_variate_learns_nothing_from_the_first_round():
+    learner = expected_loss(RunningMean)
+    before = vector(learner)
+    play(learner, SOURCES[:1])
+    assert np.array_equal(vector(learner), before)
+
+
+def test_a_minibatch_is_one_step_along_the_mean_gradient():
+    batch = expected_loss(batch=2)
+    before = vector(batch)
+    play(batch, SOURCES[:1])
+    assert np.array_equal(vector(batch), before)
+    play(batch, SOURCES[1:2])
+    twin, rng = tiny.translator(), np.random.default_rng(1)
+    for source in SOURCES[:2]:
+        sample = twin.sample(source, 1.0, rng)
+        (reward_of(source, sample.text) / 2 * twin.sequence_log_probability(sample.source_ids, sample.ids)).backward()
+    assert vector(batch) - before == pytest.approx(0.1 * twin.vector.grad.numpy(), abs=1e-6)
+
+
+def test_once_cold_it_plays_greedily_and_learns_no_more():
+    learner = expected_loss(schedule=Schedule(start=2, cooling=1e-4))
+    play(learner, SOURCES[:2])
+    before = vector(learner)
+    assert play(learner, SOURCES[2:5]) == [learner._translator.greedy(source).text for source in SOURCES[2:5]]
+    assert np.array_equal(vector(learner), before)
+
+
+def test_dropout_applies_to_learning_only_and_depends_on_seed_and_round():
+    plain, dropped, again, other = (expected_loss(dropout=p, seed=s) for p, s in ((0, 1), (0.5, 1), (0.5, 1), (0.5, 2)))
+    state = torch.random.get_rng_state()
+    for learner in (plain, dropped, again, other):
+        learner.propose(SOURCES[0])
+    assert plain._sample.ids == dropped._sample.ids
+    other._sample = dropped._sample
+    for learner in (plain, dropped, again, other):
+        learner.update(SOURCES[0], "", 1.0)
+    assert np.array_equal(vector(dropped), vector(again))
+    assert not np.array_equal(vector(dropped), vector(plain))
+    assert not np.array_equal(vector(dropped), vector(other))
+    assert not dropped._translator.model.training
+    assert torch.equal(torch.random.get_rng_state(), state)
+
+
+def test_a_learner_finds_the_output_that_pays():
+    learner = expected_loss(
+        RunningMean, optimiser=OptimiserRecipe(Method.ADAM, rate=1e-2), schedule=Schedule(temperature=1.0)
+    )
+    rewards = []
+    for _ in range(150):
+        translation = learner.propose("rot seil")
+        rewards.append(float("blanket" in translation))
+        learner.update("rot seil", translation, rewards[-1])
+    assert np.mean(rewards[:30]) < 0.7
+    assert np.mean(rewards[-30:]) > 0.9
+
+
+def test_zeroth_order_moves_only_what_was_chosen():
+    learner = szo(chosen="output_bias", optimiser=SGD)
+    before = {name: p.detach().clone() for name, p in learner._translator.model.named_parameters()}
+    play(learner)
+    moved = {n for n, p in learner._translator.model.named_parameters() if not torch.equal(p, before[n])}
+    assert moved == {"output_bias"}
+
+
+def test_zeroth_order_refuses_parameters_that_do_not_exist():
+    with pytest.raises(LearnerError, match="no parameters whose names begin with 'nope'"):
+        szo(chosen="nope")
+
+
+def test_zeroth_order_goes_along_its_noise_by_what_it_paid():
+    learner = szo(optimiser=SGD, scale=0.5)
+    learner._variate = NoControlVariate()
+    before = vector(learner)
+    learner._noise.add((1, 1))  # that of seed 1 in round 1
+    noise = (vector(learner) - before) / 0.5
+    learner._noise.remove()
+    learner.propose(SOURCES[0])
+    learner.update(SOURCES[0], "", 0.4)
+    assert vector(learner) - before == pytest.approx(0.1 * 0.4 * noise / 0.5, abs=1e-5)
+
+
+def test_imitation_learns_only_from_what_was_better_than_expected():
+    learner = imitation(batch=2, dropout=0.0, optimiser=SGD)
+    before = vector(learner)
+    for reward in (0.5, 0.2):  # the first is compared with nothing, the second is worse
+        learner.update(SOURCES[0], learner.propose(SOURCES[0]), reward)
+    assert np.array_equal(vector(learner), before)
+
+
+def test_imitation_makes_what_went_well_more_probable():
+    learner = imitation(batch=1, dropout=0.0, optimiser=SGD)
+    translator = learner._translator
+    learner.update(SOURCES[0], learner.propose(SOURCES[0]), 0.1)
+    good = translator.greedy(SOURCES[0])
+    learner.propose(SOURCES[0])
+    learner.update(SOURCES[0], good.text, 0.9)
+    after = translator.sequence_log_probability(good.source_ids, good.ids)
+    assert float(after.detach()) > good.log_probability

@@ -1,0 +1,108 @@
+"""Search finds what is there, and sampling draws what is probable."""
+
+import math
+from collections import Counter
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+
+from learners.nmt import decoding
+from learners.nmt.batches import padded
+from learners.nmt.decoding import beam_search, draw, length_bound
+from learners.nmt.translator import Translator, new_model
+from learners.nmt.vocabulary import EOS, Words
+from tests.learners.nmt.toys import ARCHITECTURES, TINY, three_token_translator
+
+SOURCE = [4, 4, 2]
+LONGEST = 4
+CPU = torch.device("cpu")
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Translations of at most four tokens, so that all of them can be listed."""
+    monkeypatch.setattr(decoding, "length_bound", lambda length: LONGEST)
+
+
+def small_model(architecture="gru", seed=1):
+    vocabulary = Words(["a", "b", "c"])
+    recipe = replace(TINY, architecture=architecture, vocabulary="word")
+    model = new_model(recipe, vocabulary.size, vocabulary.size, seed=seed).double()
+    translator = Translator(recipe, model, vocabulary, vocabulary, device=CPU)
+    translator.vector.data *= 2
+    return translator
+
+
+def all_translations():
+    """Every non-empty translation within the bound: ended, or as long as can be."""
+    for length in range(1, LONGEST + 1):
+        for words in product((3, 4, 5, 6), repeat=length):
+            if length < LONGEST:
+                yield [*words, EOS]
+            else:
+                yield list(words)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_a_wide_beam_finds_the_best_of_all_translations(architecture, short):
+    translator = small_model(architecture)
+    candidates = [ids for ids in all_translations() if len(ids) <= LONGEST]
+    scores = [translator.sequence_log_probability(SOURCE, ids).item() / len(ids) for ids in candidates]
+    # A beam ends with finished translations if there are any, and only else with those that were cut.
+    best = max((place for place, ids in enumerate(candidates) if ids[-1] == EOS), key=lambda place: scores[place])
+    found = beam_search([translator.model], padded([SOURCE], CPU), 2_000)
+    assert found.ids == candidates[best]
+    assert found.log_probability == pytest.approx(scores[best] * len(found.ids))
+
+
+def test_a_beam_of_one_is_greedy(short):
+    for seed in range(5):
+        model = small_model(seed=seed).model
+        source = padded([SOURCE], CPU)
+        assert beam_search([model], source, 1).ids == draw(model, source, 1.0, None).ids
+
+
+def test_a_beam_of_identical_models_is_a_beam_of_one_of_them():
+    model = small_model().model
+    source = padded([SOURCE], CPU)
+    alone, together = beam_search([model], source, 4), beam_search([model, model, model], source, 4)
+    assert together.ids == alone.ids
+    assert together.log_probability == pytest.approx(alone.log_probability)
+
+
+def test_an_ensemble_averages_probabilities(short):
+    one, other = small_model(seed=1), small_model(seed=2)
+    found = beam_search([one.model, other.model], padded([SOURCE], CPU), 3)
+    votes = [
+        translator.log_probabilities([SOURCE], [found.ids])[0].exp().detach().numpy() for translator in (one, other)
+    ]
+    assert found.log_probability == pytest.approx(np.log(np.mean(votes, axis=0)).sum())
+
+
+def test_sampling_frequencies_are_the_probabilities():
+    translator = three_token_translator()
+    source, rng = padded([SOURCE], CPU), np.random.default_rng(5)
+    draws = 1_500
+    first = Counter(draw(translator.model, source, 1.0, rng.random(20)).ids[0] for _ in range(draws))
+    for token, probability in ((2, 0.665241), (3, 0.244728), (4, 0.090031)):
+        deviation = math.sqrt(draws * probability * (1 - probability))
+        assert abs(first[token] - draws * probability) < 4 * deviation
+
+
+@pytest.mark.parametrize(
+    ("uniform", "token"), [(0.0, 2), (0.6652, 2), (0.6653, 3), (0.9099, 3), (0.91, 4), (1 - 2**-53, 4)]
+)
+def test_a_number_between_0_and_1_picks_the_token_at_its_quantile(uniform, token):
+    drawn = draw(three_token_translator().model, padded([SOURCE], CPU), 1.0, np.full(20, uniform))
+    assert drawn.ids[0] == token
+
+
+def test_greedy_output_is_bounded_by_its_source_and_never_empty():
+    translator = three_token_translator()  # prefers to end at once
+    assert draw(translator.model, padded([SOURCE], CPU), 1.0, None).ids == [3, EOS]
+    translator.model.output_bias.data[EOS] = -50
+    assert len(draw(translator.model, padded([SOURCE], CPU), 1.0, None).ids) == length_bound(3) == 16
+    assert len(beam_search([translator.model], padded([SOURCE], CPU), 2).ids) == 16

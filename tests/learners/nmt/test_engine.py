@@ -1,0 +1,119 @@
+"""The compiled engine computes what torch computes: torch, in double precision, is the reference."""
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from learners.nmt import engine
+from learners.nmt.engine.network import encode
+from learners.nmt.translator import Translator
+from tests.learners.nmt.toys import TINY, tiny_translator
+
+SOURCE = "rot x hemd mit tasche"
+RECIPES = {
+    "tied": TINY,
+    "untied": replace(TINY, tied=False),
+    "words": replace(TINY, vocabulary="word"),
+    "odd sizes": replace(TINY, embedding=7, encoder=5, decoder=9),
+}
+
+
+@pytest.fixture(params=RECIPES.values(), ids=list(RECIPES))
+def both(request) -> tuple[Translator, Translator]:
+    """The same model twice: single precision with the engine, double precision with torch."""
+    fast, exact = tiny_translator(request.param), tiny_translator(request.param, dtype=torch.float64)
+    exact.vector.data.copy_(fast.vector.data)
+    exact.accelerated = False
+    return fast, exact
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.3, 0.0])
+def test_the_same_random_numbers_give_the_same_translations(both, temperature):
+    for seed in range(10):
+        fast, exact = (translator.sample(SOURCE, temperature, np.random.default_rng(seed)) for translator in both)
+        assert fast.trace is not None
+        assert exact.trace is None
+        assert (fast.ids, fast.text) == (exact.ids, exact.text)
+        assert fast.log_probability == pytest.approx(exact.log_probability, abs=1e-4)
+        np.testing.assert_allclose(fast.features, exact.features, atol=1e-6)
+
+
+def test_greedy_translations_are_the_same(both):
+    fast, exact = (translator.greedy(SOURCE) for translator in both)
+    assert (fast.ids, fast.text) == (exact.ids, exact.text)
+
+
+@pytest.mark.parametrize("entropy", [0.0, 0.3])
+@pytest.mark.parametrize("temperature", [1.0, 0.5])
+def test_gradients_are_the_same(both, temperature, entropy):
+    gradients = []
+    for translator in both:
+        sample = translator.sample(SOURCE, temperature, np.random.default_rng(3))
+        weights = np.linspace(-0.5, 1, len(sample.ids))
+        translator.backward(sample, weights, entropy=entropy)
+        gradients.append(translator.vector.grad.double())
+    assert gradients[1].abs().max() > 0.1
+    torch.testing.assert_close(gradients[0], gradients[1], rtol=1e-5, atol=1e-5)
+
+
+def test_gradients_of_several_samples_add_up():
+    together, alone = tiny_translator(), tiny_translator()
+    total = torch.zeros_like(together.vector)
+    samples = [together.sample(SOURCE, 1.0, np.random.default_rng(seed)) for seed in range(3)]
+    for sample in samples:  # drawn before, learned from after: as minibatches do
+        together.backward(sample, 0.5)
+        alone.zero_gradient()
+        alone.backward(sample, 0.5)
+        total += alone.parameters.gradient
+    torch.testing.assert_close(together.vector.grad, total)
+
+
+def test_twenty_steps_of_adam_lead_to_the_same_place():
+    fast, exact = tiny_translator(), tiny_translator(dtype=torch.float64)
+    exact.vector.data.copy_(fast.vector.data)
+    exact.accelerated = False
+    start = exact.vector.detach().clone()
+    for translator in (fast, exact):
+        optimiser = torch.optim.Adam([translator.vector], lr=1e-3, fused=True)
+        rng = np.random.default_rng(8)
+        for step in range(20):
+            sample = translator.sample(SOURCE, 0.8, rng)
+            translator.zero_gradient()
+            translator.backward(sample, 0.1 + 0.01 * step)
+            torch.nn.utils.clip_grad_norm_([translator.vector], 1.0)
+            optimiser.step()
+    assert (exact.vector - start).abs().max() > 1e-2
+    assert (fast.vector.double() - exact.vector).abs().max() < 1e-4
+
+
+def test_dropout_is_left_to_torch():
+    translator = tiny_translator(replace(TINY, dropout=0.5))
+    sample = translator.sample(SOURCE, 1.0, np.random.default_rng(1))
+    translator.model.train()
+    gradients = []
+    for _ in range(2):
+        translator.zero_gradient()
+        translator.backward(sample, 1.0)
+        gradients.append(translator.parameters.gradient.clone())
+    assert not torch.equal(*gradients)
+    again = translator.sample(SOURCE, 1.0, np.random.default_rng(1))
+    assert again.ids == sample.ids  # but sampling goes without
+    assert translator.model.training
+
+
+def test_a_user_who_has_to_wait_is_told_why(monkeypatch, capsys):
+    monkeypatch.setattr(engine, "PATIENCE", 0.0)
+    monkeypatch.setattr(engine, "encode", _slow(encode))
+    tiny_translator().greedy(SOURCE)
+    assert capsys.readouterr().err == "compiling the learning engine, once on this machine: about half a minute\n"
+
+
+def _slow(function):
+    def wait(*arguments):
+        time.sleep(0.2)
+        return function(*arguments)
+
+    return wait

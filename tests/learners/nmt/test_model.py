@@ -1,0 +1,97 @@
+"""Both architectures do what the interface says, and their gradients are right."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from learners.nmt.batches import padded, previous
+from learners.nmt.model import IMPOSSIBLE
+from learners.nmt.recipes import RECIPES
+from learners.nmt.translator import new_model
+from tests.learners.nmt.toys import ARCHITECTURES, TINY, tiny_translator
+
+SOURCES = [[5, 6, 7, 2], [8, 2], [9, 10, 11, 12, 13, 2]]
+TARGETS = [[7, 6, 2], [5, 6, 7, 8, 2], [9, 2]]
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(params=ARCHITECTURES)
+def translator(request):
+    return tiny_translator(replace(TINY, architecture=request.param), dtype=torch.float64)
+
+
+def test_gradients_equal_finite_differences(translator):
+    def loss():
+        return -translator.log_probabilities(SOURCES, TARGETS, temperature=0.7).sum()
+
+    loss().backward()
+    gradient, vector = translator.vector.grad.clone(), translator.vector.data
+    assert (gradient != 0).float().mean() > 0.5
+    for place in torch.randperm(len(vector), generator=torch.Generator().manual_seed(3))[:60].tolist():
+        kept, change = vector[place].item(), 1e-6
+        vector[place] = kept + change
+        above = loss().item()
+        vector[place] = kept - change
+        below = loss().item()
+        vector[place] = kept
+        assert gradient[place].item() == pytest.approx((above - below) / (2 * change), abs=1e-6, rel=1e-5)
+
+
+def test_padding_changes_nothing(translator):
+    together = translator.log_probabilities(SOURCES, TARGETS)
+    for row, source, target in zip(together, SOURCES, TARGETS, strict=True):
+        alone = translator.log_probabilities([source], [target])[0]
+        torch.testing.assert_close(row[: len(target)], alone, rtol=0, atol=1e-12)
+        assert row[len(target) :].tolist() == [0.0] * (len(row) - len(target))
+
+
+def test_step_by_step_equals_all_at_once(translator):
+    model = translator.model
+    targets = padded(TARGETS, CPU)
+    memory = model.encode(padded(SOURCES, CPU))
+    at_once = model.decode(memory, previous(targets))
+    state = model.start(memory)
+    for position, token in enumerate(previous(targets).T):
+        step = model.step(memory, state, token)
+        state = step.state
+        torch.testing.assert_close(step.logits, at_once[:, position], rtol=1e-12, atol=1e-12)
+        torch.testing.assert_close(step.attention.sum(1), torch.ones(3, dtype=torch.float64))
+        assert step.attention[1, 2:].abs().max() == 0  # padding is not looked at
+
+
+def test_neither_padding_nor_a_beginning_is_ever_written(translator):
+    logits = translator.model(padded(SOURCES, CPU), previous(padded(TARGETS, CPU)))
+    assert logits[:, :, :2].max() < IMPOSSIBLE / 2
+    assert logits[:, :, 2:].min() > -100
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [("gru-small", 497_360), ("transformer-small", 1_184_208)],
+)
+def test_the_small_recipes_are_small(name, parameters):
+    model = new_model(RECIPES[name], 2_000, 2_000)
+    assert sum(parameter.numel() for parameter in model.parameters()) == parameters
+
+
+@pytest.mark.parametrize("recipe", RECIPES.values(), ids=lambda recipe: recipe.name)
+def test_every_recipe_makes_a_model(recipe):
+    with torch.device("meta"):  # shapes only: the papers' sizes would take seconds
+        model = new_model(recipe, recipe.vocabulary_size, recipe.vocabulary_size)
+    assert model.output_bias.shape == (recipe.vocabulary_size,)
+
+
+def test_tied_models_have_one_embedding_and_untied_ones_an_output_layer():
+    def names(recipe):
+        return {
+            name for name, _ in new_model(recipe, 30, 30).named_parameters() if "embedding" in name or "out" in name
+        }
+
+    assert names(TINY) == {"source_embedding.weight", "output_bias"}
+    assert names(replace(TINY, tied=False)) == {"source_embedding.weight", "output.weight", "output_bias"}
+    assert names(replace(TINY, vocabulary="word")) == {
+        "source_embedding.weight",
+        "target_embedding.weight",
+        "output_bias",
+    }

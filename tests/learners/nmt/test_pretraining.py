@@ -1,0 +1,123 @@
+"""Training learns, stops, goes on where it was interrupted, and teaches to copy the unknown."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from learners.errors import DivergedError, SnapshotError, TrainingError
+from learners.nmt.pretraining import HIDDEN, Progress, Schedule, _hidden, new_translator, train
+from tests.learners.nmt.toys import ARCHITECTURES, TINY, toy_pairs
+
+LEARNER = replace(TINY, embedding=32, encoder=16, decoder=32, heads=4, feed_forward=64, dropout=0.1)
+SHORT = Schedule(steps=30, validate_every=10, hide=0.3, keep=2)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_a_toy_language_is_learned_and_unknown_characters_are_copied(architecture):
+    pairs = toy_pairs()
+    translator = new_translator(replace(LEARNER, architecture=architecture), pairs)
+    losses = []
+    schedule = Schedule(steps=400, validate_every=100, hide=0.4)
+    train(translator, pairs, schedule, watch=lambda progress: losses.append(progress.held_out_loss))
+    assert losses[-1] < losses[0] < 3
+    right = sum(translator.greedy(source).text == target for source, target in pairs)
+    assert right >= 0.9 * len(pairs)
+    assert translator.beam("rot hemd mit tasche", 4).text == "red shirt with pocket"
+    assert "☃" in translator.greedy("x ☃ y").text  # card B7
+
+
+def trained(folder=None, schedule=SHORT, watch=None, recipe=LEARNER):
+    translator = new_translator(recipe, toy_pairs())
+    train(translator, toy_pairs(), schedule, folder=folder, watch=watch)
+    return translator
+
+
+def test_an_interrupted_training_ends_with_the_same_model(tmp_path):
+    def interrupt(progress):
+        if progress.step == 20:
+            raise KeyboardInterrupt
+
+    whole = trained()
+    with pytest.raises(KeyboardInterrupt):
+        trained(tmp_path, watch=interrupt)
+    resumed = trained(tmp_path)
+    assert torch.equal(resumed.vector, whole.vector)
+    pairs = zip(resumed.companions, whole.companions, strict=True)
+    assert len(whole.companions) == 2
+    for one, other in pairs:
+        assert all(torch.equal(*both) for both in zip(one.parameters(), other.parameters(), strict=True))
+
+
+def test_a_finished_training_can_be_given_more_steps(tmp_path):
+    trained(tmp_path, replace(SHORT, steps=10))
+    assert torch.equal(trained(tmp_path).vector, trained().vector)
+
+
+def test_the_seed_decides():
+    assert torch.equal(trained().vector, trained().vector)
+    assert not torch.equal(trained().vector, trained(schedule=replace(SHORT, seed=1)).vector)
+
+
+def test_a_snapshot_of_another_training_is_refused(tmp_path):
+    trained(tmp_path)
+    with pytest.raises(SnapshotError, match="another training"):
+        trained(tmp_path, replace(SHORT, seed=5))
+    (tmp_path / "training").write_bytes(b"nonsense")
+    with pytest.raises(SnapshotError, match="not a snapshot"):
+        trained(tmp_path)
+
+
+def test_training_stops_when_it_no_longer_helps():
+    seen: list[Progress] = []
+    schedule = Schedule(steps=10_000, validate_every=5, patience=2, rate=0.0)
+    trained(schedule=schedule, watch=seen.append)
+    assert [progress.step for progress in seen] == [5, 10, 15]
+
+
+def test_the_best_parameters_are_kept_not_the_last():
+    best = {}
+
+    def watch(progress):
+        best[progress.step] = progress.held_out_loss
+
+    schedule = Schedule(steps=40, validate_every=10, patience=10, rate=30.0)  # far too fast: it gets worse
+    translator = trained(schedule=schedule, watch=watch)
+    again: dict[str, float] = {}
+    train(
+        translator,
+        toy_pairs(),
+        replace(schedule, steps=1, rate=0.0),
+        watch=lambda progress: again.update(loss=progress.held_out_loss),
+    )
+    assert again["loss"] == pytest.approx(min(best.values()))
+
+
+def test_divergence_is_reported():
+    translator = new_translator(LEARNER, toy_pairs())
+    translator.vector.data.fill_(float("nan"))
+    with pytest.raises(DivergedError, match="step 0"):
+        train(translator, toy_pairs(), SHORT)
+
+
+def test_training_leaves_the_callers_random_numbers_alone():
+    torch.manual_seed(4)
+    expected = torch.rand(3)
+    torch.manual_seed(4)
+    trained(schedule=replace(SHORT, steps=2))
+    assert torch.equal(torch.rand(3), expected)
+
+
+@pytest.mark.parametrize("pairs", [[], [("rot", "red")]])
+def test_too_little_text_is_refused(pairs):
+    translator = new_translator(LEARNER, toy_pairs())
+    with pytest.raises(TrainingError, match="at least two"):
+        train(translator, pairs)
+
+
+def test_only_what_both_sides_have_is_hidden():
+    rng = np.random.default_rng(0)
+    assert _hidden(("rot b7", "red b7"), rng, 1.0) == (f"rot {HIDDEN}", f"red {HIDDEN}")
+    assert _hidden(("rot", "red"), rng, 1.0) == ("rot", "red")
+    assert _hidden(("rot b7", "red b7"), rng, 0.0) == ("rot b7", "red b7")

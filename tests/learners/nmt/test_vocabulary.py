@@ -1,0 +1,112 @@
+"""Vocabularies number tokens, spell them again, and know what to write for unknowns."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from learners.errors import SnapshotError, TrainingError
+from learners.nmt.vocabulary import EOS, UNK, Subwords, Words, spell
+
+TEXTS = ["the red shirt x y", "das rote hemd mit tasche 1234", "ein blaues hemd , größe xxl"]
+SUBWORDS = Subwords.learn(TEXTS, 70)
+
+
+def one_hot(position, length):
+    return np.eye(length)[position]
+
+
+@given(st.lists(st.text(st.sampled_from(sorted({*"".join(TEXTS)} - {" "})), min_size=1), max_size=6))
+def test_what_is_written_with_known_characters_comes_back(words):
+    text = " ".join(words)
+    ids, pieces = SUBWORDS.encode(text)
+    assert UNK not in ids
+    assert len(ids) == len(pieces)
+    assert SUBWORDS.decode(ids) == text
+
+
+def test_a_small_text_has_fewer_subwords_than_wanted():
+    assert Subwords.learn(["a b"], 500).size < 20
+
+
+def test_learning_subwords_is_deterministic():
+    np.testing.assert_array_equal(Subwords.learn(TEXTS, 70).packed(), SUBWORDS.packed())
+
+
+def test_digits_stay_apart():
+    assert SUBWORDS.encode("1234")[1][-4:] == ["1", "2", "3", "4"]
+
+
+def test_no_subwords_from_an_empty_text():
+    with pytest.raises(TrainingError, match="empty text"):
+        Subwords.learn(["", "  "], 100)
+
+
+def test_a_vocabulary_smaller_than_the_alphabet_is_refused_in_one_line():
+    with pytest.raises(TrainingError, match=r"^no 5 subwords can be learned .*$"):
+        Subwords.learn(TEXTS, 5)
+
+
+def test_an_unknown_character_is_copied_from_where_the_model_looked():
+    source = SUBWORDS.encode("x ☃ y")
+    assert source[1] == ["▁x", "▁", "☃", "▁y"]
+    ids = [source[0][0], source[0][1], UNK, source[0][3], EOS]
+    attention = np.full((5, 5), 0.2)
+    assert spell(ids, SUBWORDS, attention, source, {}) == "x ☃ y"
+
+
+def test_of_two_unknown_characters_the_one_looked_at_is_copied():
+    source = SUBWORDS.encode("☃ ☂")
+    assert [position for position, number in enumerate(source[0]) if number == UNK] == [1, 3]
+    assert spell([UNK, EOS], SUBWORDS, np.array([one_hot(3, 5), one_hot(4, 5)]), source, {}) == "☂"
+
+
+def test_an_unknown_without_an_unknown_source_character_is_not_written():
+    source = SUBWORDS.encode("x y")
+    assert spell([*source[0], UNK], SUBWORDS, np.ones((3, 3)), source, {}) == "x y"
+
+
+def test_unknown_words_are_looked_up_or_copied():  # card B9
+    source, target = Words(["seil"]), Words(["rope"])
+    read = source.encode("nylon seil xk-77")
+    ids = [UNK, target.encode("rope")[0][0], UNK, EOS]
+    attention = np.array([one_hot(0, 4), one_hot(1, 4), one_hot(2, 4), one_hot(3, 4)])
+    assert spell(ids, target, attention, read, {"nylon": "nylon"}) == "nylon rope xk-77"
+    assert spell(ids, target, attention, read, {"xk-77": "part"}) == "nylon rope part"
+
+
+def test_an_unknown_word_aligned_past_the_sentence_is_dropped():  # card B9
+    target = Words(["rope"])
+    attention = np.array([one_hot(3, 4), one_hot(1, 4)])
+    read = Words([]).encode("nylon seil xk-77")
+    assert spell([UNK, target.encode("rope")[0][0]], target, attention, read, {}) == "rope"
+
+
+def test_frequent_words_come_first_and_ties_go_by_spelling():
+    words = Words.learn(["b a c", "c d"], 4 + 3)
+    assert words.decode([4, 5, 6]) == "c a b"
+    assert words.encode("d c")[0] == [UNK, 4]
+
+
+def test_a_source_cannot_spell_control_symbols():
+    assert Words(["a"]).encode("<s> </s> <pad> a")[0] == [UNK, UNK, UNK, 4]
+    assert not {0, 1, 2} & set(SUBWORDS.encode("<s> </s> <pad>")[0])
+
+
+@pytest.mark.parametrize("vocabulary", [SUBWORDS, Words(["größe", "a"])])
+def test_a_vocabulary_survives_packing(vocabulary):
+    again = type(vocabulary).unpack(vocabulary.packed())
+    assert again.size == vocabulary.size
+    assert again.encode("ein a größe ☃") == vocabulary.encode("ein a größe ☃")
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:100], lambda data: data[::-1], lambda data: data[:0]])
+def test_damaged_subwords_are_refused(damage):
+    with pytest.raises(SnapshotError, match="damaged"):
+        Subwords.unpack(damage(SUBWORDS.packed()))
+
+
+@pytest.mark.parametrize("data", [b"a\nb\na", b"a b\nc", b"\xff\xfe", b"<s>"])
+def test_a_damaged_word_list_is_refused(data):
+    with pytest.raises(SnapshotError, match="damaged"):
+        Words.unpack(np.frombuffer(data, np.uint8))

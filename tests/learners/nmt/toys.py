@@ -1,0 +1,64 @@
+"""Models small enough to be checked exhaustively, and a language small enough to be learned in a second."""
+
+from dataclasses import replace
+
+import torch
+
+from learners.nmt.recipes import Recipe
+from learners.nmt.translator import Translator, new_model
+from learners.nmt.vocabulary import Subwords, Words
+
+TINY = Recipe(
+    name="tiny",
+    vocabulary_size=60,
+    embedding=8,
+    encoder=4,
+    decoder=6,
+    layers=2,
+    heads=2,
+    feed_forward=12,
+    dropout=0.0,
+    learning_rate=1e-2,
+    warmup=20,
+    batch_tokens=200,
+)
+ARCHITECTURES = ("gru", "transformer")
+
+WORDS = {"rot": "red", "blau": "blue", "hemd": "shirt", "rock": "skirt", "mit": "with", "tasche": "pocket"}
+COLOURS, THINGS, COPIED = ("rot", "blau"), ("hemd", "rock", "tasche"), ("x", "y", "b7")
+
+
+def toy_pairs() -> list[tuple[str, str]]:
+    """Word by word, and with tokens to copy."""
+    sources = [f"{colour} {thing}" for colour in COLOURS for thing in THINGS]
+    sources += [f"{one} mit {other}" for one in sources for other in ("tasche", "b7")]
+    sources += [f"{one} {middle} {last}" for one in COPIED for middle in (*COPIED, "rot") for last in COPIED]
+    return [(source, " ".join(WORDS.get(word, word) for word in source.split())) for source in sources]
+
+
+def tiny_translator(
+    recipe: Recipe = TINY, *, seed: int = 1, dtype: torch.dtype = torch.float32, scale: float = 1.5
+) -> Translator:
+    """Untrained, on the CPU; ``scale`` makes its opinions stronger than those of a new model."""
+    source: Subwords | Words
+    target: Subwords | Words
+    if recipe.vocabulary == "bpe":
+        source = target = Subwords.learn((text for pair in toy_pairs() for text in pair), recipe.vocabulary_size)
+    else:
+        source = Words.learn((pair[0] for pair in toy_pairs()), recipe.vocabulary_size)
+        target = Words.learn((pair[1] for pair in toy_pairs()), recipe.vocabulary_size)
+    model = new_model(recipe, source.size, target.size, seed=seed).to(dtype)
+    translator = Translator(recipe, model, source, target, device=torch.device("cpu"))
+    translator.vector.data *= scale
+    return translator
+
+
+def three_token_translator(recipe: Recipe = TINY) -> Translator:
+    """Writes the end symbol, an unknown or "a" with logits 2, 1 and 0, always: the numbers of card B8."""
+    vocabulary = Words(["a"])
+    recipe = replace(recipe, vocabulary="word")
+    model = new_model(recipe, vocabulary.size, vocabulary.size)
+    translator = Translator(recipe, model, vocabulary, vocabulary, device=torch.device("cpu"))
+    translator.vector.data.zero_()
+    model.output_bias.data[2:] = torch.tensor([2.0, 1.0, 0.0])
+    return translator

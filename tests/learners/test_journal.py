@@ -1,0 +1,57 @@
+"""What a learner lived through, and what is made of a page torn in half."""
+
+import pytest
+
+from learners.errors import ResumeError
+from learners.journal import Entry, Journal
+
+ENTRIES = [Entry(0, "größe xl", "size xl", 0.5), Entry(1, 'ein "test"', "a\u2028test", 1.0), Entry(2, "x", "y", 0.1)]
+
+
+@pytest.fixture
+def path(tmp_path):
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        for entry in ENTRIES:
+            journal.write(entry)
+    return tmp_path / "journal.jsonl"
+
+
+def test_entries_come_back(path):
+    with Journal(path) as journal:
+        assert list(journal.entries()) == ENTRIES
+        assert list(journal.entries(2)) == ENTRIES[2:]
+
+
+def test_half_a_line_is_dropped_and_written_anew(path):
+    path.write_bytes(path.read_bytes()[:-4])
+    with Journal(path) as journal:
+        assert list(journal.entries()) == ENTRIES[:2]
+        journal.write(ENTRIES[2])
+        assert list(journal.entries()) == ENTRIES
+
+
+def test_a_new_journal_is_empty(tmp_path):
+    with Journal(tmp_path / "new") as journal:
+        assert list(journal.entries()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("nonsense\n", ":1 is not a line of a journal"),
+        ('{"index": 0}\n', ":1 is not a line of a journal"),
+        ("[1]\n", ":1 is not a line of a journal"),
+    ],
+)
+def test_a_file_that_is_no_journal_is_refused(text, complaint, tmp_path):
+    path = tmp_path / "journal"
+    path.write_text(text)
+    with Journal(path) as journal, pytest.raises(ResumeError, match=complaint):
+        list(journal.entries())
+
+
+def test_a_gap_is_refused(path):
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(lines[0] + lines[2])
+    with Journal(path) as journal, pytest.raises(ResumeError, match=":2 is round 2, but 1 comes next"):
+        list(journal.entries())

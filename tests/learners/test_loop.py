@@ -1,0 +1,202 @@
+"""A run that is killed anywhere, any number of times, ends exactly as one that was not."""
+
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from banditmt_client import Client
+from learners.errors import ResumeError, RewardError, SnapshotError
+from learners.journal import Entry, Journal
+from learners.loop import play, saved_run
+from tests.client_sdk.conformance import RUN, InProcess, Task
+from tests.learners.gambler import Gambler
+
+SENTENCES = [f"satz {number}" for number in range(23)]
+
+
+class Killed(BaseException):
+    """What a SIGKILL looks like from inside: no handler runs."""
+
+
+class Fragile(Gambler):
+    """A learner that is killed at a chosen call."""
+
+    def __init__(self, fuse):
+        super().__init__()
+        self._fuse = fuse
+
+    def propose(self, source):
+        self._fuse("propose")
+        return super().propose(source)
+
+    def update(self, source, translation, reward):
+        self._fuse("before update")
+        super().update(source, translation, reward)
+        self._fuse("after update")
+
+    def save(self):
+        self._fuse("save")
+        return super().save()
+
+
+def fuse_of(length):
+    """Burns down with every event; kills when it is spent."""
+    left = [length]
+
+    def burn(_moment):
+        left[0] -= 1
+        if left[0] == 0:
+            raise Killed
+
+    return burn
+
+
+def open_run(task, fail=lambda moment: None):
+    return Client(connection=InProcess(task, fail)).open_run(phase="dev", system="tested")
+
+
+def finished(task, learner):
+    return task.ledger, learner.weights.tolist(), learner.baseline, learner.save().values
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    task, learner = Task(SENTENCES), Gambler()
+    play(learner, open_run(task), tmp_path_factory.mktemp("whole"))
+    return finished(task, learner)
+
+
+def test_the_ledger_the_journal_and_the_learner_agree(tmp_path):
+    task, learner = Task(SENTENCES), Gambler()
+    seen: list[Entry] = []
+    progress = play(learner, open_run(task), tmp_path, watch=seen.append)
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        entries = list(journal.entries())
+    assert [(entry.index, entry.translation, entry.reward) for entry in entries] == task.ledger
+    assert seen == entries
+    assert (progress.finished, learner.rounds) == (True, len(SENTENCES))
+    assert progress.cumulative_reward == pytest.approx(sum(score for _, _, score in task.ledger))
+
+
+@settings(deadline=None, max_examples=60)
+@given(fuses=st.lists(st.integers(1, 60), max_size=6), snapshot_every=st.integers(1, 9))
+def test_killed_anywhere_it_ends_as_if_it_had_not_been(fuses, snapshot_every, undisturbed, tmp_path_factory):
+    task, folder = Task(SENTENCES), tmp_path_factory.mktemp("killed")
+    for length in fuses:
+        burn = fuse_of(length)
+        try:
+            play(Fragile(burn), open_run(task, burn), folder, snapshot_every=snapshot_every)
+        except Killed:
+            continue
+    learner = Gambler(seed=99)  # whatever a new process begins with, the snapshot replaces
+    if not (folder / "snapshot").exists():
+        learner = Gambler()
+    play(learner, open_run(task), folder, snapshot_every=snapshot_every)
+    assert finished(task, learner) == undisturbed
+
+
+def test_an_interrupt_is_heeded_between_two_rounds_and_leaves_a_snapshot(tmp_path, undisturbed):
+    def interrupt(entry):
+        if entry.index == 4:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    task = Task(SENTENCES)
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        play(Gambler(), open_run(task), tmp_path, watch=interrupt)
+    assert signal.getsignal(signal.SIGINT) is before
+    assert len(task.ledger) == 5
+    learner = Gambler()
+    play(learner, open_run(task), tmp_path)
+    assert finished(task, learner) == undisturbed
+
+
+def test_a_second_interrupt_strikes_at_once(tmp_path):
+    def impatient(_entry):
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    task = Task(SENTENCES)
+    with pytest.raises(KeyboardInterrupt):
+        play(Gambler(), open_run(task), tmp_path, watch=impatient)
+    assert len(task.ledger) == 1
+
+
+def test_it_plays_in_a_thread_too(tmp_path, undisturbed):
+    task, learner = Task(SENTENCES), Gambler()
+    thread = threading.Thread(target=lambda: play(learner, open_run(task), tmp_path))
+    thread.start()
+    thread.join()
+    assert finished(task, learner) == undisturbed
+
+
+def test_the_folder_knows_its_run(tmp_path):
+    assert saved_run(tmp_path) is None
+    play(Gambler(), open_run(Task(SENTENCES)), tmp_path)
+    assert saved_run(tmp_path) == RUN
+
+
+def test_a_run_that_was_played_elsewhere_is_refused(tmp_path):
+    task = Task(SENTENCES)
+    with pytest.raises(Killed):
+        play(Fragile(fuse_of(20)), open_run(task), tmp_path / "here")
+    with pytest.raises(ResumeError, match=r"has \d rounds, but .* knows of 0"):
+        play(Gambler(), open_run(task), tmp_path / "elsewhere")
+
+
+def test_a_snapshot_of_another_system_is_refused(tmp_path):
+    play(Gambler(), open_run(Task(SENTENCES)), tmp_path)
+    run = open_run(Task(SENTENCES))
+    run.system = "another"
+    with pytest.raises(SnapshotError, match=r"is of 'tested' in run a+, not of 'another'"):
+        play(Gambler(), run, tmp_path)
+
+
+def test_a_learner_that_changed_its_mind_is_refused(tmp_path, monkeypatch):
+    task = Task(SENTENCES)
+    with pytest.raises(Killed):
+        play(Fragile(fuse_of(20)), open_run(task), tmp_path)
+    monkeypatch.setattr(Gambler, "propose", lambda learner, source: source)
+    with pytest.raises(ResumeError, match=r"round 0 was answered with 'satz 0 .*', but would now be 'satz 0'"):
+        play(Gambler(), open_run(task), tmp_path)
+
+
+@pytest.mark.parametrize("reward", [float("nan"), 1.5, -0.1])
+def test_a_reward_that_is_none_stops_the_run(reward, tmp_path, monkeypatch):
+    run, learner = open_run(Task(SENTENCES)), Gambler()
+    monkeypatch.setattr(run, "submit", lambda translation: reward)
+    with pytest.raises(RewardError, match="round 0 was rewarded with"):
+        play(learner, run, tmp_path)
+    assert learner.rounds == 0
+
+
+def test_a_service_that_goes_backwards_is_noticed(tmp_path):
+    task = Task(SENTENCES)
+    run = open_run(task)
+
+    def lose_a_round(entry):
+        if entry.index == 3:
+            task.ledger.pop()
+            run._pending = None
+
+    with pytest.raises(ResumeError, match="the service is at round 3, but the learner has seen 4"):
+        play(Gambler(), run, tmp_path, watch=lose_a_round)
+
+
+def test_the_gambler_learns_at_all():
+    learner = Gambler()
+    for _ in range(400):
+        learner.update("s", "t", float(learner.propose("s").endswith("maybe")))
+    assert np.argmax(learner.weights) == 2
+
+
+def test_snapshots_every_zero_rounds_are_refused_before_a_round_is_played(tmp_path):
+    task = Task(SENTENCES)
+    with pytest.raises(ValueError, match="every so many rounds"):
+        play(Gambler(), open_run(task), tmp_path, snapshot_every=0)
+    assert task.ledger == []

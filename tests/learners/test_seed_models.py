@@ -1,0 +1,62 @@
+"""Seed models: made once, in an order in which they can be made."""
+
+import pytest
+
+from learners.errors import LearnerError
+from learners.seed_models import SeedModel, Shelf, Size
+from tests.learners import tiny
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory):
+    return tiny.shelf(tmp_path_factory.mktemp("shelf"))
+
+
+def test_everything_is_made_and_nothing_unfinished_is_left(shelf):
+    assert sorted(path.name for path in shelf.folder.iterdir()) == sorted(f"{model}.model" for model in SeedModel)
+
+
+def test_the_oracle_goes_on_from_the_subword_model(shelf):
+    seed, oracle = shelf.translator(SeedModel.BNMT), shelf.translator(SeedModel.ORACLE)
+    assert oracle.recipe == seed.recipe
+    assert oracle.vector.tolist() != seed.vector.tolist()
+
+
+def test_the_third_partys_model_is_an_ensemble_of_four(shelf):
+    translator = shelf.translator(SeedModel.WMT16)
+    assert len(translator.companions) + 1 == 4
+    assert translator.beam("rot seil", 12).text
+
+
+def test_the_word_model_has_the_dictionary_for_its_unknowns(shelf):
+    assert shelf.translator(SeedModel.WNMT).lexicon == shelf.dictionary() == tiny.WORDS
+
+
+def test_each_translator_is_a_copy(shelf):
+    first, second = (shelf.translator(SeedModel.BNMT) for _ in range(2))
+    first.vector.data.zero_()
+    assert second.vector.abs().sum() > 0
+
+
+def test_what_is_there_is_not_made_again(shelf):
+    made = []
+    shelf.make(list(SeedModel), tiny.TEXTS, size=Size.TINY, report=lambda model, _: made.append(model))
+    assert made == []
+
+
+def test_what_is_needed_is_made_too(tmp_path):
+    made = []
+    Shelf(tmp_path).make(
+        [SeedModel.ORACLE],
+        tiny.TEXTS,
+        size=Size.TINY,
+        schedule=tiny.SCHEDULE,
+        report=lambda model, progress: made.append((model.value, progress and progress.step)),
+    )
+    steps = [25, 50, 75, 100, None]
+    assert made == [(model, step) for model in ("bnmt", "oracle") for step in steps]
+
+
+def test_what_is_missing_is_named(tmp_path):
+    with pytest.raises(LearnerError, match=r"no seed model bnmt in .*: make it with banditmt pretrain"):
+        Shelf(tmp_path).translator(SeedModel.BNMT)

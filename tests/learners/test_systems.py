@@ -1,0 +1,90 @@
+"""The registry: published names, and what the recipes behind them say."""
+
+import numpy as np
+import pytest
+
+from learners import systems
+from learners.bandit.optimiser import Method
+from learners.errors import UnknownSystemError
+from learners.systems import SYSTEMS, find_system
+from tests.learners import tiny
+
+NAMES = [
+    "copy-source",
+    "word-for-word",
+    "BNMT-static",
+    "WMT16-static",
+    "BNMT-oracle",
+    "WNMT-EL",
+    "BNMT-EL",
+    "BNMT-EL-CV",
+    "BNMT-SZO-CV",
+    "BNMT-EL-VALUE",
+    "BNMT-REPLAY",
+]
+SOURCES = [source for source, _ in tiny.sentences(4, seed=8)] + ["xk-77 ☃", "rot " * 300]
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory):
+    return tiny.shelf(tmp_path_factory.mktemp("shelf"))
+
+
+def play(learner):
+    proposed = []
+    for source in SOURCES:
+        proposed.append(learner.propose(source))
+        learner.update(source, proposed[-1], 1 / (1 + len(proposed[-1])))
+    return proposed
+
+
+def test_the_papers_names_are_there():
+    assert list(SYSTEMS) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_system_plays_and_is_what_its_seed_says(name, shelf):
+    system = find_system(name)
+    proposed = play(system.learner(shelf, 1))
+    assert all(text.strip() for text in proposed)
+    assert play(system.learner(shelf, 1)) == proposed
+    if not system.random:
+        assert play(system.learner(shelf, 2)) == proposed
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if SYSTEMS[name].random])
+def test_every_learner_learns_on_a_copy_of_its_seed_model(name, shelf):
+    learner = find_system(name).learner(shelf, 1)
+    play(learner)
+    play(learner)
+    fresh = find_system(name).learner(shelf, 1)
+    if name != "BNMT-REPLAY":  # which learns after 32 rounds
+        assert not np.array_equal(learner.save().arrays["vector"], fresh.save().arrays["vector"])
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if not SYSTEMS[name].random])
+def test_static_systems_have_nothing_to_save(name, shelf):
+    learner = find_system(name).learner(shelf, 1)
+    play(learner)
+    assert learner.save().arrays == {}
+
+
+def test_the_published_learners_are_set_as_published():
+    published = {"WNMT-EL": systems.WNMT_EL, "BNMT-EL": systems.BNMT_EL}
+    assert {name: (r.optimiser.method, r.optimiser.rate) for name, r in published.items()} == {
+        "WNMT-EL": (Method.SGD, 1e-5),
+        "BNMT-EL": (Method.ADAM, 1e-5),
+    }
+    for recipe in published.values():
+        assert (recipe.schedule.temperature, recipe.schedule.start, recipe.dropout) == (1.0, 700_000, 0.5)
+        assert (recipe.optimiser.clip, recipe.optimiser.betas, recipe.batch) == (1.0, (0.9, 0.999), 1)
+
+
+def test_unknown_words_are_replaced_in_the_word_model(shelf):
+    text = find_system("WNMT-EL").learner(shelf, 1).propose("rot xk-77 seil")
+    assert "<unk>" not in text
+
+
+def test_an_unknown_system_is_refused_with_those_that_there_are():
+    with pytest.raises(UnknownSystemError, match="there is no system 'BNMT'; there are copy-source, word-for-word"):
+        find_system("BNMT")
