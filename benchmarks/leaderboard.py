@@ -1,0 +1,169 @@
+"""The judge's speed: folding a stored run, and answering the leaderboard.
+
+1. Rounds of a stored run folded into its summary per second, against a rival that reads the same rounds and scores each
+   translation again with sacreBLEU, as a board without stored statistics would have to.
+2. Seconds to answer the leaderboard of 200 finished full-scale runs from their stored summaries, and of that the part
+   of the bootstrap, against the same bootstrap in numpy. The functions carry no numpy.
+"""
+
+import json
+import random
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from sacrebleu.metrics.bleu import BLEU
+
+from lambdas.ledger import Round, Run
+from lambdas.library import Library
+from lambdas.loading import load_phase
+from lambdas.phases import TRAINING, Layout, Phase
+from lambdas.registry import PhaseRecord, Registry
+from lambdas.scoreboard import Scoreboard, contest
+from lambdas.store import Store, open_store
+from leaderboard.families import Role, RoleKind
+from leaderboard.metrics.bleu import score, statistics
+from leaderboard.metrics.bootstrap import RESAMPLES, Blocks
+from leaderboard.metrics.online import Round as JudgedRound
+from leaderboard.metrics.online import to_ticks
+from leaderboard.summaries import RunIdentity, Summary
+from leaderboard.table import make_board
+
+STORED_ROUNDS = 60_001
+RESCORED_ROUNDS = 4_000  # of the rival: it is slow
+RUNS = 200
+PASSES = 5  # the best counts: noise on a shared machine only ever slows down
+PAIRS = 500  # distinct sentences with the task's lengths
+
+
+def best(work: Callable[[], object], passes: int = PASSES) -> float:
+    """Seconds of processor time: what other programs use does not count."""
+    taken = []
+    for _ in range(passes):
+        began = time.process_time()
+        work()
+        taken.append(time.process_time() - began)
+    return min(taken)
+
+
+def pairs(count: int, seed: int = 17) -> list[tuple[str, str]]:
+    """Translations, as noisy copies of their references."""
+    rng = random.Random(seed)
+    words = [f"w{rank}" for rank in range(2_000)]
+    made = []
+    for _ in range(count):
+        length = rng.randint(1, 3) if rng.random() < 0.45 else min(25, 8 + int(rng.expovariate(0.4)))
+        reference = [words[int(2_000 * rng.random() ** 3)] for _ in range(length)]
+        made.append((" ".join(w if rng.random() < 0.6 else "w?" for w in reference), " ".join(reference)))
+    return made
+
+
+def stored_run(store: Store, texts: list[tuple[str, str]]) -> tuple[PhaseRecord, Run]:
+    """A finished run in a store."""
+    phase = Phase("dev", Layout.fit(STORED_ROUNDS, blocks=4, block=1_000), repeatable=True)
+    references = (texts[number % PAIRS] for number in range(phase.layout.distinct))
+    record = load_phase(store, phase, references)
+    registry = Registry(store)
+    registry.add_participant("bench")
+    run = Run("a" * 26, "bench", "dev", "copy", 1, 0, 1)
+    registry.claim(run, 0)
+    store.open_run(run)
+    ticks = 0
+    for index in range(phase.layout.total):
+        translation, reference = texts[phase.layout.place(index).sentence % PAIRS]
+        counts = statistics(translation, reference)
+        reward = score(counts)
+        ticks += to_ticks(reward)
+        store.append(Round(run, index, translation, reward, reward, counts.to_bytes(), ticks, ticks, index))
+    return record, run
+
+
+def rescoring_fold(store: Store, record: PhaseRecord, run: Run) -> float:
+    """What the rival does, without even keeping a curve."""
+    metric = BLEU(smooth_method="floor", smooth_value=0.01, effective_order=True, tokenize="none")
+    library, total = Library(store), 0.0
+    totals = np.zeros(10)
+    for played in store.rounds(run.id):
+        if played.index == RESCORED_ROUNDS:
+            break
+        found = metric.sentence_score(played.translation, [library.reference(record, played.index)])
+        total += found.score
+        totals += [*found.counts, *found.totals, found.sys_len, found.ref_len]
+    return total
+
+
+def full_scale_summary(number: int, texts: list[tuple[str, str]]) -> Summary:
+    """A training run of 1,297,974 rounds; folded once, and then varied, because 200 of them would take long."""
+    known = [(score(counts), counts) for counts in (statistics(*pair) for pair in texts)]
+    layout = TRAINING.layout
+    rounds = (
+        JudgedRound(k, *known[k * 7919 % PAIRS], k // 117_634 if k % 117_634 < 4_000 else None, k)
+        for k in range(layout.total)
+    )
+    identity = RunIdentity(f"run-{number}", "bench", TRAINING.name, f"X-{number}", 1, 0)
+    return Summary.begin(identity, layout.total).fold(rounds)
+
+
+def varied(summary: Summary, number: int) -> Summary:
+    """The same run as if another system had played it: each stretch earns a little more or less."""
+    rng = random.Random(number)
+    ticks, before, curve = 0, 0, {}
+    for k, known in sorted(summary.record.curve.items()):
+        ticks += int((known - before) * rng.uniform(0.5, 0.52 + number / 1_000))
+        before, curve[k] = known, ticks
+    total = replace(summary.record.total, ticks=ticks)
+    identity = replace(summary.identity, run=f"run-{number}", system=f"X-{number}")
+    return Summary(identity, replace(summary.record, curve=curve, total=total))
+
+
+def numpy_bootstrap(runs: list[Blocks]) -> None:
+    rng = np.random.default_rng(0)
+    count = len(runs[0].earned)
+    sizes = np.array(runs[0].rounds)
+    weights = np.array([np.bincount(rng.integers(0, count, count), minlength=count) for _ in range(RESAMPLES)])
+    for run in runs:
+        _ = (weights @ np.array(run.earned)) / (weights @ sizes)
+
+
+def main() -> None:
+    texts = pairs(PAIRS)
+    with tempfile.TemporaryDirectory() as folder:
+        store = open_store(f"sqlite:{Path(folder) / 'store'}?synchronous=normal")
+        record, run = stored_run(store, texts)
+        scoreboard = Scoreboard(store)
+        ours = STORED_ROUNDS / best(lambda: scoreboard.rebuild(record, run))
+        theirs = RESCORED_ROUNDS / best(lambda: rescoring_fold(store, record, run), 3)
+        store.close()
+    print("folding a stored run (SQLite), rounds per second of processor time")
+    print(f"  banditmt, from stored statistics   {ours:10,.0f}")
+    print(f"  scored again with sacreBLEU        {theirs:10,.0f}")
+    print(f"  ratio                              {ours / theirs:10.1f}")
+
+    whole = full_scale_summary(0, texts)
+    documents = [json.dumps(varied(whole, number).as_document()) for number in range(RUNS)]
+    judged = contest(PhaseRecord(TRAINING, record.feedback, 512, "", 1))
+    roles = [Role("bench", "X-199", RoleKind.ORACLE), Role("bench", "X-0", RoleKind.BASELINE)]
+    sizes: list[int] = []
+
+    def answer() -> None:
+        summaries = [Summary.from_document(json.loads(document)) for document in documents]
+        board = make_board(judged, summaries, roles, now=0)
+        sizes.append(len(json.dumps(board.as_dict(), separators=(",", ":"))))
+
+    blocks = [Summary.from_document(json.loads(document)).blocks(TRAINING.layout.total) for document in documents]
+    whole_answer = best(answer, 3)
+    ours = best(lambda: [each.resampled() for each in blocks], 3)
+    theirs = best(lambda: numpy_bootstrap(blocks), 3)
+    print(f"\nthe leaderboard of {RUNS} finished runs of {TRAINING.layout.total:,} rounds")
+    print(f"  stored summary                     {sum(map(len, documents)) / RUNS / 1_000:10.1f} kB each")
+    print(f"  answer, from documents to JSON     {whole_answer:10.2f} s of processor time, {sizes[0] / 1e6:.2f} MB")
+    print(
+        f"  bootstrap, {RESAMPLES:,} resamples         {ours:10.2f} s, {ours / theirs:.1f} times numpy's {theirs:.2f} s"
+    )
+
+
+if __name__ == "__main__":
+    main()

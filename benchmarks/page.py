@@ -1,0 +1,115 @@
+"""The leaderboard's page in a real browser: what it weighs over the wire, and how soon it can be used.
+
+Rival for the time: a page with nothing on it, from the same server, in the same browser. Needs Chromium; as root on
+Debian it is installed.
+"""
+
+import argparse
+import random
+import statistics
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from playwright.sync_api import Browser, Page
+
+from leaderboard.table import Board
+from simulator.cloud.messages import Request, Response
+from simulator.cloud.server import Server, running
+from tests.browser.chromium import launched
+from tests.browser.sample import sample_board
+from tests.browser.stage import BoardApi, serving
+from tests.leaderboard.boards import crowded_board
+
+LIMIT = 400 * 1024  # bytes, compressed, with charts
+
+
+class Nothing:
+    """An application whose page is empty."""
+
+    def answer(self, request: Request) -> Response:  # noqa: ARG002
+        return Response(
+            200, [("Content-Type", "text/html")], b"<!doctype html><title>nothing</title><p id=ready>nothing"
+        )
+
+    def refuse(self, refusal: Any) -> Response:
+        return Response(refusal.value, [], b"")
+
+
+def weigh(browser: Browser, url: str) -> dict[str, int]:
+    """Bytes that came over the wire for each file, headers included, until all charts were drawn."""
+    context = browser.new_context()
+    page = context.new_page()
+    session = context.new_cdp_session(page)
+    names: dict[str, str] = {}
+    sizes: dict[str, int] = {}
+    session.on("Network.responseReceived", lambda event: names.update({event["requestId"]: event["response"]["url"]}))
+    session.on(
+        "Network.loadingFinished", lambda event: sizes.update({event["requestId"]: int(event["encodedDataLength"])})
+    )
+    session.send("Network.enable")
+    page.goto(url)
+    page.wait_for_selector("#chart-length[data-drawn]", timeout=120_000)
+    context.close()
+    weights: dict[str, int] = {}
+    for request, name in names.items():
+        short = name.removeprefix(url).removeprefix("/") or "index.html"
+        weights[short] = weights.get(short, 0) + sizes.get(request, 0)
+    return weights
+
+
+def seconds_until(browser: Browser, url: str, ready: Callable[[Page], Any], repeats: int) -> float:
+    """Median time from asking for a page to its being ready, with nothing kept from before."""
+    times = []
+    for _ in range(repeats):
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto(url, wait_until="commit")
+        ready(page)
+        times.append(page.evaluate("performance.now()") / 1000)
+        context.close()
+    return statistics.median(times)
+
+
+def usable(page: Page) -> None:
+    page.wait_for_selector("#finished tr", timeout=120_000)
+
+
+def drawn(page: Page) -> None:
+    page.wait_for_selector("#chart-length[data-drawn]", timeout=120_000)
+
+
+def distinct(board: Board) -> Board:
+    """The same runs with curves of their own: equal ones, as the sample has them, would compress too well."""
+    rng = random.Random(0)
+    curves = [[round(value * rng.uniform(0.98, 1.02), 12) for value in row.curve] for row in board.rows]
+    return replace(board, rows=[replace(row, curve=curve) for row, curve in zip(board.rows, curves, strict=True)])
+
+
+def report(browser: Browser, title: str, board: Board, nothing: float, repeats: int) -> None:
+    with serving(BoardApi({"dev": board})) as url:
+        weights = weigh(browser, url)
+        table, charts = (seconds_until(browser, url, ready, repeats) for ready in (usable, drawn))
+    total, data = sum(weights.values()), sum(size for name, size in weights.items() if name.startswith("v1/"))
+    print(f"{title}: {len(board.rows)} runs, {len(board.checkpoints)} checkpoints")
+    for name, size in sorted(weights.items(), key=lambda item: -item[1])[:4]:
+        print(f"  {name:28} {size / 1024:7.1f} KB")
+    verdict = "within" if total - data < LIMIT else "ABOVE"
+    print(f"  {'all but data':28} {(total - data) / 1024:7.1f} KB over the wire: {verdict} {LIMIT // 1024} KB")
+    print(f"  {'all':28} {total / 1024:7.1f} KB")
+    print(f"  table usable after {table:.2f} s, {table / nothing:.1f}x an empty page; charts after {charts:.2f} s")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=5)
+    repeats = parser.parse_args().repeats
+    with launched() as browser:
+        with running(Server(("127.0.0.1", 0), Nothing())) as server:
+            nothing = seconds_until(browser, server.url, lambda page: page.wait_for_selector("#ready"), repeats)
+        report(browser, "a dev phase", sample_board(), nothing, repeats)
+        report(browser, "a crowded phase", distinct(crowded_board(200)), nothing, repeats)
+
+
+if __name__ == "__main__":
+    main()

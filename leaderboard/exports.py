@@ -1,0 +1,109 @@
+"""The leaderboard for other programs: CSV for a spreadsheet, LaTeX for a paper."""
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from leaderboard.families import RoleKind
+from leaderboard.table import Board, Row, Status
+
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        **{character: "\\" + character for character in "&%$#_{}"},
+    }
+)
+
+
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # how what a spreadsheet evaluates begins
+_OF_LAST_PASS = ("corpus_bleu", "sentence_bleu", "relative_corpus_bleu", "relative_sentence_bleu")
+
+
+def _cell(name: str) -> str:
+    """A name that a spreadsheet does not take for a formula."""
+    return "'" + name if name.startswith(_FORMULAS) else name
+
+
+def _of_last_pass(name: str) -> Callable[[Row], Any]:
+    return lambda row: getattr(row.passes[-1], name) if row.passes else None
+
+
+COLUMNS: dict[str, Callable[[Row], Any]] = {
+    "rank": lambda row: row.rank,
+    "group": lambda row: row.group,
+    "system": lambda row: _cell(row.system),
+    "participant": lambda row: _cell(row.participant),
+    "run": lambda row: row.run,
+    "attempt": lambda row: row.attempt,
+    "status": lambda row: row.status,
+    "role": lambda row: row.role,
+    "family": lambda row: _cell(row.family or ""),
+    "rounds": lambda row: row.rounds,
+    "progress": lambda row: row.progress,
+    "reward": lambda row: row.reward,
+    "mean_reward": lambda row: row.mean_reward,
+    "interval_low": lambda row: row.interval and row.interval[0],
+    "interval_high": lambda row: row.interval and row.interval[1],
+    "regret": lambda row: row.regret and row.regret.value,
+    "regret_low": lambda row: row.regret and row.regret.interval and row.regret.interval[0],
+    "regret_high": lambda row: row.regret and row.regret.interval and row.regret.interval[1],
+    "regret_oracle": lambda row: row.regret and row.regret.oracle,
+    "gap_closed": lambda row: row.gap_closed,
+    **{name: _of_last_pass(name) for name in _OF_LAST_PASS},
+    "length_ratio": lambda row: row.length_ratio,
+    "speed": lambda row: row.speed,
+    "opened_at": lambda row: row.opened_at,
+    "first_at": lambda row: row.first_at,
+    "last_at": lambda row: row.last_at,
+}
+
+
+def to_csv(board: Board) -> str:
+    """All rows, with a header: curves are left out, and of the held-out passes only the last is told."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows([value(row) for value in COLUMNS.values()] for row in board.rows)
+    return text.getvalue()
+
+
+def to_latex(board: Board) -> str:
+    """A table in the manner of the task paper's: oracles and baselines first, then the others by rank."""
+    finished = [row for row in board.rows if row.status is Status.FINISHED]
+    pinned = [row for row in finished if row.role is not RoleKind.CONTESTANT]
+    others = [row for row in finished if row.role is RoleKind.CONTESTANT]
+    sections = [_latex_rows(rows) for rows in (pinned, others) if rows]
+    return "\n".join(
+        [
+            "% needs \\usepackage{booktabs}",
+            *(f"% {name}: {signature}" for name, signature in board.signatures.items()),
+            r"\begin{tabular}{rlrrrrrr}",
+            r"\toprule",
+            r" & system & cumulative reward & mean & 95\,\% interval & regret & gap closed & corpus BLEU \\",
+            r"\midrule",
+            *"\n\\midrule\n".join(sections).splitlines(),
+            r"\bottomrule",
+            r"\end{tabular}",
+            "",
+        ]
+    )
+
+
+def _latex_rows(rows: Sequence[Row]) -> str:
+    return "\n".join(" & ".join(_latex_cells(row)) + r" \\" for row in rows)
+
+
+def _latex_cells(row: Row) -> list[str]:
+    return [
+        str(row.rank or ""),
+        row.system.translate(_LATEX),
+        f"{row.reward:,.1f}",
+        f"{row.mean_reward:.4f}",
+        "--" if row.interval is None else f"[{row.interval[0]:.4f}, {row.interval[1]:.4f}]",
+        "--" if row.regret is None else f"{row.regret.value:.4f}",
+        "--" if row.gap_closed is None else f"{100 * row.gap_closed:.1f}\\,\\%",
+        f"{row.passes[-1].corpus_bleu:.1f}" if row.passes else "--",
+    ]

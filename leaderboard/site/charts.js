@@ -1,0 +1,243 @@
+// The charts: Vega draws the lines; values under the pointer, the sentence and the table of each are made here.
+
+import { whole } from "./columns.js";
+import { byId, element, setText } from "./elements.js";
+import { CHARTS, isolated, Series } from "./series.js";
+
+const CONFIG = {
+  background: null,
+  padding: 4,
+  font: "system-ui, sans-serif",
+  view: { stroke: null },
+  axis: {
+    labelColor: "var(--quiet)",
+    titleColor: "var(--quiet)",
+    titleFontWeight: 500,
+    titleFontSize: 11,
+    labelFontSize: 11,
+    gridColor: "var(--line)",
+    domainColor: "var(--line-strong)",
+    tickColor: "var(--line-strong)",
+    titlePadding: 8,
+    tickCount: 5,
+  },
+  axisX: { grid: false, format: "~s" },
+  point: { size: 36, filled: true },
+};
+// Vega may not turn text into code under the page's security policy: it interprets its expressions instead.
+const OPTIONS = {
+  mode: "vega-lite", ast: true, renderer: "svg", actions: false, defaultStyle: false, tooltip: false, config: CONFIG,
+};
+
+function loadScript(address) {
+  return new Promise((resolve, reject) => {
+    const script = element("script", { src: address });
+    script.addEventListener("load", resolve);
+    script.addEventListener("error", () => reject(new Error(`${address} cannot be loaded`)));
+    document.head.append(script);
+  });
+}
+
+class Chart {
+  constructor({ id, title, wide, views }) {
+    this.views = views;
+    this.view = views[0][0];
+    this.names = { heading: `${id}-title`, sentence: `${id}-sentence` };
+    this.title = title;
+    this.sentence = element("figcaption", { id: this.names.sentence, class: "quiet" });
+    this.canvas = element("div", { class: "canvas", "aria-hidden": "true" });
+    this.rule = element("div", { class: "rule", hidden: true });
+    this.tip = element("div", { class: "tip", hidden: true });
+    this.plot = element(
+      "div",
+      {
+        class: "plot", role: "slider", tabindex: 0, "aria-labelledby": this.names.heading,
+        "aria-describedby": this.names.sentence, "aria-valuemin": 0, "aria-valuemax": 0, "aria-valuenow": 0,
+      },
+      this.canvas, this.rule, this.tip,
+    );
+    this.table = element("table");
+    this.details = element(
+      "details",
+      {},
+      element("summary", {}, "As a table", element("span", { class: "hidden" }, `: ${title}`)),
+      element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `${title} as a table` }, this.table),
+    );
+    this.details.addEventListener("toggle", () => this.fillTable());
+    this.figure = element(
+      "figure",
+      { id: `chart-${id}`, class: wide ? "card wide" : "card" },
+      element("div", { class: "bar" }, element("h3", { id: this.names.heading }, title), this.switcher(id)),
+      this.sentence, this.plot, this.details,
+    );
+    this.listen();
+  }
+
+  switcher(id) {
+    const group = element("div", { class: "switch", role: "group", "aria-label": `${this.title}, shown` });
+    if (this.views.length === 1) return group;
+    for (const [view, label] of this.views) {
+      const button = element("button", { type: "button", "aria-pressed": String(view === this.view) }, label);
+      button.addEventListener("click", () => {
+        for (const other of group.children) other.setAttribute("aria-pressed", String(other === button));
+        this.view = view;
+        this.show(...this.shown);
+      });
+      group.append(button);
+    }
+    return group;
+  }
+
+  // What is chosen has changed, or the data have.
+  show(board, chosen, state) {
+    this.shown = [board, chosen, state];
+    this.series = new Series(this.view, board, chosen, state);
+    setText(this.sentence, this.series.sentence());
+    this.plot.setAttribute("aria-valuemax", Math.max(0, this.series.rounds.length - 1));
+    this.hide();
+    if (this.details.open) this.fillTable();
+    return this.draw();
+  }
+
+  // One drawing at a time: what changes meanwhile is drawn after it.
+  async draw() {
+    if (!this.specs) return;
+    this.stale = true;
+    if (this.drawing) return;
+    this.drawing = true;
+    try {
+      while (this.stale) {
+        this.stale = false;
+        await this.redraw();
+      }
+    } finally {
+      this.drawing = false;
+    }
+  }
+
+  async redraw() {
+    const values = this.series.values();
+    this.plot.hidden = !values.length;
+    if (!values.length) return;
+    if (this.drawn?.view !== this.view) {
+      this.drawn?.chart.finalize();
+      const spec = { ...this.specs[this.view], datasets: { points: values } };
+      this.drawn = { view: this.view, chart: await window.vegaEmbed(this.canvas, spec, OPTIONS) };
+    } else {
+      await this.drawn.chart.view.data("points", values).resize().runAsync();
+    }
+    this.figure.dataset.drawn = this.view;
+  }
+
+  // values under the pointer, or at a place that the arrow keys reach
+
+  listen() {
+    this.plot.addEventListener("pointermove", (event) => this.point(event));
+    this.plot.addEventListener("pointerleave", () => this.hide());
+    this.plot.addEventListener("focus", () => this.plot.matches(":focus-visible") && this.showAt(this.place ?? Infinity));
+    this.plot.addEventListener("blur", () => this.hide());
+    this.plot.addEventListener("keydown", (event) => {
+      const step = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10 }[event.key];
+      const ends = { Home: 0, End: Infinity };
+      if (event.key === "Escape") this.hide();
+      if (step === undefined && !(event.key in ends)) return;
+      event.preventDefault();
+      this.showAt(event.key in ends ? ends[event.key] : (this.place ?? this.series.rounds.length) + step);
+    });
+  }
+
+  frame() {
+    const { view } = this.drawn.chart;
+    const svg = this.canvas.querySelector("svg").getBoundingClientRect();
+    const own = this.plot.getBoundingClientRect();
+    const [left, top] = view.origin();
+    const padding = view.padding();
+    return {
+      left: svg.left - own.left + padding.left + left, top: svg.top - own.top + padding.top + top,
+      width: view.width(), height: view.height(), scale: view.scale("x"), own,
+    };
+  }
+
+  point(event) {
+    if (!this.drawn || !this.series.rounds.length) return;
+    const { left, width, scale, own } = this.frame();
+    const x = event.clientX - own.left - left;
+    if (x < -8 || x > width + 8) this.hide();
+    else this.showAt(this.series.nearest(scale.invert(Math.min(width, Math.max(0, x)))));
+  }
+
+  showAt(place) {
+    const { rounds } = this.series;
+    if (!this.drawn || !rounds.length) return;
+    this.place = Math.max(0, Math.min(rounds.length - 1, place));
+    const now = rounds[this.place];
+    const values = this.series.at(now);
+    this.plot.setAttribute("aria-valuenow", this.place);
+    const said = values.map(({ label, text }) => `${isolated(label)} ${text}`).join("; ");
+    this.plot.setAttribute("aria-valuetext", `${whole(now)} rounds: ${said}`);
+    this.tip.replaceChildren(
+      element("p", {}, `${whole(now)} rounds`),
+      ...values.map(({ label, text, colour, row }) =>
+        element(
+          "p", {}, element("span", { class: `swatch ${colour} ${row.role}` }), element("bdi", {}, label), element("b", {}, text),
+        ),
+      ),
+    );
+    this.rule.hidden = this.tip.hidden = false;
+    this.placeTip(now);
+  }
+
+  placeTip(now) {
+    const { left, top, width, height, scale } = this.frame();
+    const x = left + scale(now);
+    Object.assign(this.rule.style, { left: `${x}px`, top: `${top}px`, height: `${height}px` });
+    const right = x > left + width / 2;
+    const room = this.plot.clientWidth;
+    const at = right ? Math.max(0, x - this.tip.offsetWidth - 12) : Math.min(x + 12, room - this.tip.offsetWidth);
+    Object.assign(this.tip.style, { left: `${Math.max(0, at)}px`, top: `${top}px` });
+  }
+
+  hide() {
+    this.rule.hidden = this.tip.hidden = true;
+  }
+
+  fillTable() {
+    if (!this.details.open) return;
+    const { series } = this;
+    const columns = series.milestones();
+    const head = element("tr", {}, element("th", { scope: "col" }, "Rounds"));
+    head.append(...columns.map((rounds) => element("th", { scope: "col", class: "number" }, whole(rounds))));
+    const lines = series.lines.map((line) => {
+      const name = element("th", { scope: "row" }, element("bdi", {}, line.label));
+      const cells = columns.map((rounds) => (line.at.has(rounds) ? series.write(line.at.get(rounds)) : "–"));
+      return element("tr", {}, name, ...cells.map((text) => element("td", { class: "number" }, text)));
+    });
+    const caption = element("caption", { class: "hidden" }, `${this.title}: ${series.what} by run and rounds`);
+    this.table.replaceChildren(caption, element("thead", {}, head), element("tbody", {}, ...lines));
+  }
+}
+
+export class Charts {
+  constructor() {
+    this.charts = CHARTS.map((each) => new Chart(each));
+    byId("charts").replaceChildren(...this.charts.map((chart) => chart.figure));
+  }
+
+  // The table does not wait for this.
+  async load() {
+    try {
+      const [specs] = await Promise.all([fetch("charts.json").then((response) => response.json()), loadScript("vega.js")]);
+      for (const chart of this.charts) {
+        chart.specs = specs;
+        if (chart.shown) await chart.draw();
+      }
+    } catch (failure) {
+      console.error(failure);
+      for (const chart of this.charts) chart.canvas.textContent = "The chart cannot be drawn now; its table can be read below.";
+    }
+  }
+
+  show(board, chosen, state) {
+    return Promise.all(this.charts.map((chart) => chart.show(board, chosen, state)));
+  }
+}

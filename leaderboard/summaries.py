@@ -1,0 +1,161 @@
+"""One small summary per run, folded from the rounds of its ledger: all that the leaderboard ever reads.
+
+A summary is of the first rounds of its run, however many. Folding continues where it ends and passes over what it has
+already, so any batch may come twice; two summaries of one run differ only in how far they have come.
+"""
+
+import base64
+import math
+import struct
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from itertools import accumulate, pairwise
+from types import MappingProxyType
+from typing import Any, Self
+
+from leaderboard.metrics.bleu import MAX_ORDER, BleuStatistics
+from leaderboard.metrics.bootstrap import Blocks
+from leaderboard.metrics.online import OnlineRecord, Round, Tally, checkpoints
+
+VERSION = 1  # of the document below; a summary written by another version is folded anew from the ledger
+BLOCKS = 200  # in which a run is resampled: enough for an interval, few enough to keep for every run
+
+
+class SummaryError(ValueError):
+    """Not a summary, or two that cannot both be of the same run."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunIdentity:
+    """Which run it is."""
+
+    run: str
+    participant: str
+    phase: str
+    system: str
+    attempt: int  # counted from 1 among the runs of this system in this phase
+    opened_at: int  # milliseconds since 1970
+
+
+def block_length(total: int) -> int:
+    """Rounds in a block of a phase with so many rounds."""
+    return max(1, math.ceil(total / BLOCKS))
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What is known of a run."""
+
+    identity: RunIdentity
+    record: OnlineRecord
+
+    @classmethod
+    def begin(cls, identity: RunIdentity, total: int) -> Self:
+        """Of a run without rounds, in a phase of ``total`` rounds."""
+        return cls(identity, OnlineRecord(block=block_length(total)))
+
+    @property
+    def rounds(self) -> int:
+        return self.record.total.rounds
+
+    @property
+    def speed(self) -> float | None:
+        """Rounds per second from the first round to the last."""
+        first, last = self.record.first_at, self.record.last_at
+        return (
+            1000 * (self.rounds - 1) / (last - first)
+            if first is not None and last is not None and last > first
+            else None
+        )
+
+    @cached_property
+    def curve(self) -> Mapping[int, int]:
+        """Ticks after k rounds: at the checkpoints, at the ends of blocks, and where the run stands."""
+        return {**self.record.curve, self.rounds: self.record.total.ticks}
+
+    def blocks(self, total: int) -> Blocks:
+        """What it earned by blocks: the complete ones, and the short one at the end of a finished run."""
+        ends = list(range(self.record.block, self.rounds + 1, self.record.block))
+        if self.rounds == total and total % self.record.block:
+            ends.append(total)
+        ticks = [self.curve[end] for end in ends]
+        return Blocks(tuple(b - a for a, b in pairwise([0, *ticks])), tuple(b - a for a, b in pairwise([0, *ends])))
+
+    def fold(self, rounds: Iterable[Round]) -> "Summary":
+        """Continue with rounds in their order; a gap is refused with ``GapError``."""
+        return replace(self, record=self.record.fold(rounds))
+
+    def merge(self, other: "Summary") -> "Summary":
+        """Of two summaries of the same run the one that has come further, once they agree on what they share."""
+        longer, shorter = (self, other) if self.rounds >= other.rounds else (other, self)
+        shared = longer.record.curve.items() >= shorter.record.curve.items()
+        if (longer.identity, longer.record.block) != (shorter.identity, shorter.record.block) or not shared:
+            raise SummaryError(f"two summaries of run {self.identity.run} contradict each other; rebuild the board")
+        return longer
+
+    # as a document
+
+    def as_document(self) -> dict[str, Any]:
+        """A JSON object of some 15 kB for a run of a million rounds."""
+        return {
+            "version": VERSION,
+            **asdict(self.identity),
+            "block": self.record.block,
+            "total": _packed_tally(self.record.total),
+            "passes": [[number, *_packed_tally(tally)] for number, tally in sorted(self.record.passes.items())],
+            "curve": _packed_curve(self.record),
+            "first_at": self.record.first_at,
+            "last_at": self.record.last_at,
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Self:
+        """Read what ``as_document`` wrote; anything else is refused."""
+        try:
+            if document["version"] != VERSION:
+                raise SummaryError(f"a summary of version {document['version']}, not {VERSION}; rebuild the board")
+            total = _tally(document["total"])
+            passes = {number: _tally(packed) for number, *packed in document["passes"]}
+            block, activity = document["block"], (document["first_at"], document["last_at"])
+            curve = _curve(document["curve"], total.rounds, block)
+            record = OnlineRecord(total, MappingProxyType(passes), MappingProxyType(curve), block, *activity)
+            return cls(RunIdentity(*(document[name] for name in RunIdentity.__slots__)), record)
+        except SummaryError:
+            raise
+        except (LookupError, TypeError, ValueError, struct.error, zlib.error) as failure:
+            raise SummaryError("not a summary; rebuild the board") from failure
+
+
+def _packed_tally(tally: Tally) -> list[int]:
+    counts = tally.statistics
+    return [tally.rounds, tally.ticks, *counts.matches, *counts.candidates, counts.reference_length]
+
+
+def _tally(packed: Sequence[int]) -> Tally:
+    rounds, ticks, *counts, reference_length = packed
+    m1, m2, m3, m4, c1, c2, c3, c4 = counts
+    return Tally(rounds, ticks, BleuStatistics((m1, m2, m3, m4), (c1, c2, c3, c4), reference_length))
+
+
+assert MAX_ORDER == 4, "tallies are packed with four orders of n-grams"
+
+
+def _sampled(rounds: int, block: int) -> list[int]:
+    """Where the curve of a record of so many rounds is sampled: this need not be kept with every curve."""
+    ends = range(block, rounds + 1, block) if block else ()
+    return sorted({*(k for k in checkpoints() if k <= rounds), *ends})
+
+
+def _packed_curve(record: OnlineRecord) -> str:
+    """What was earned between two samples, as 64-bit whole numbers, compressed: most of their bytes are zero."""
+    ticks = [record.curve[k] for k in _sampled(record.total.rounds, record.block)]
+    steps = [after - before for before, after in pairwise([0, *ticks])]
+    return base64.b64encode(zlib.compress(struct.pack(f">{len(steps)}Q", *steps))).decode()
+
+
+def _curve(packed: str, rounds: int, block: int) -> dict[int, int]:
+    sampled = _sampled(rounds, block)
+    steps = struct.unpack(f">{len(sampled)}Q", zlib.decompress(base64.b64decode(packed)))
+    return dict(zip(sampled, accumulate(steps), strict=True))

@@ -1,0 +1,79 @@
+"""A board to look at: made-up runs that learn the way that systems of the task did, judged by the real code."""
+
+import math
+import random
+
+from leaderboard.families import Role, RoleKind
+from leaderboard.metrics.bleu import SENTENCE_SIGNATURE, BleuStatistics, score, statistics
+from leaderboard.metrics.online import Round
+from leaderboard.summaries import RunIdentity, Summary
+from leaderboard.table import Board, Contest, HeldOut, make_board
+
+NOW = 1_767_225_600_000  # the first second of 2026
+HOUR = 3_600_000
+
+PASSES, SIZE, GAP = 8, 200, 1_200
+PERIOD = SIZE + GAP
+TOTAL = PASSES * SIZE + (PASSES - 1) * GAP  # 10,000
+
+# system, participant, role; share of right words at first and in the end; its haste; words per word of the reference
+SYSTEMS = [
+    ("BNMT-oracle", "organiser", RoleKind.ORACLE, 0.84, 0.84, 1.0, 0.99),
+    ("SMT-oracle", "organiser", RoleKind.ORACLE, 0.80, 0.80, 1.0, 1.02),
+    ("BNMT-static", "organiser", RoleKind.BASELINE, 0.66, 0.66, 1.0, 0.93),
+    ("SMT-static", "organiser", RoleKind.BASELINE, 0.69, 0.69, 1.0, 1.04),
+    ("UMD-domain-adaptation", "umd", RoleKind.CONTESTANT, 0.70, 0.76, 3.0, 0.97),
+    ("BNMT-EL-CV", "heidelberg", RoleKind.CONTESTANT, 0.66, 0.775, 2.2, 0.96),
+    ("BNMT-EL", "heidelberg", RoleKind.CONTESTANT, 0.66, 0.76, 1.6, 0.95),
+    ("LIMSI-ucb1", "limsi", RoleKind.CONTESTANT, 0.68, 0.72, 5.0, 1.01),
+    ("SMT-EL-CV-ADAM", "heidelberg", RoleKind.CONTESTANT, 0.69, 0.715, 4.0, 1.03),
+    ("WNMT-EL", "heidelberg", RoleKind.CONTESTANT, 0.58, 0.66, 1.4, 0.90),
+    ("UMD-reinforce", "umd", RoleKind.CONTESTANT, 0.64, 0.76, 1.2, 0.94),
+    ("LIMSI-linucb", "limsi", RoleKind.CONTESTANT, 0.67, 0.71, 3.0, 1.00),
+]
+UNFINISHED = {"UMD-reinforce": (7_300, 1), "LIMSI-linucb": (2_150, 24 * 9)}  # rounds, and hours since the last
+
+
+def sample_board() -> Board:
+    """A dev phase in its middle."""
+    ends = [number * PERIOD + SIZE for number in range(PASSES)]
+    contest = Contest(
+        phase="dev",
+        state="open",
+        total=TOTAL,
+        held_out=HeldOut(PASSES, SIZE, ends),
+        signature=SENTENCE_SIGNATURE,
+    )
+    roles = [Role(participant, system, role) for system, participant, role, *_ in SYSTEMS]
+    return make_board(contest, [_summary(seed, *system) for seed, system in enumerate(SYSTEMS)], roles, now=NOW)
+
+
+def _summary(
+    seed: int, system: str, participant: str, _: RoleKind, start: float, end: float, haste: float, length: float
+) -> Summary:
+    rounds, hours = UNFINISHED.get(system, (TOTAL, 30 - seed))
+    pace = 900 + 130 * seed
+    begun = NOW - hours * HOUR - rounds * pace if hours > 1 else NOW - 40_000 - rounds * pace
+    identity = RunIdentity(f"{participant}/{system}/1", participant, "dev", system, 1, begun)
+    rng = random.Random(seed)
+    played = []
+    for position in range(rounds):
+        learned = 1 - math.exp(-haste * position / TOTAL * 2)
+        quality = start + (end - start) * learned
+        counts = _outcome(quality, length, rng, random.Random(position))
+        number, offset = divmod(position, PERIOD)
+        held_out = number if offset < SIZE else None
+        played.append(Round(position, score(counts), counts, held_out, begun + pace * position))
+    return Summary.begin(identity, TOTAL).fold(played)
+
+
+def _outcome(quality: float, length: float, rng: random.Random, sentence: random.Random) -> BleuStatistics:
+    """Statistics of one translation; how hard the sentence is, is the same for everybody."""
+    words = max(2, round(sentence.lognormvariate(1.9, 0.5)))
+    right = min(0.99, max(0.02, quality + sentence.gauss(0, 0.16)))
+    reference = [f"w{number}" for number in range(words)]
+    candidate = [word if rng.random() < right else "?" for word in reference]
+    while len(candidate) < words * length - rng.random():
+        candidate.append("?")
+    del candidate[max(1, round(words * length + rng.random() - 0.5)) :]
+    return statistics(" ".join(candidate), " ".join(reference))

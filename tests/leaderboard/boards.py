@@ -1,0 +1,132 @@
+"""Sample leaderboards, folded from made-up rounds by the same code as real ones.
+
+``contest_board()`` is a dev phase in its middle: finished runs, one under way, one abandoned, oracles, baselines.
+``hostile_board()`` has names that a page must survive, though the service admits no such names. ``crowded_board()``
+has as many runs as asked for, ``empty_board()`` none. ``python -m tests.leaderboard.boards`` prints the first as JSON.
+"""
+
+import json
+import random
+from functools import cache
+
+from leaderboard.families import Role, RoleKind
+from leaderboard.metrics.bleu import SENTENCE_SIGNATURE, score, statistics
+from leaderboard.metrics.online import Round
+from leaderboard.summaries import RunIdentity, Summary
+from leaderboard.table import Contest, HeldOut, make_board
+
+NOW = 1_767_225_600_000  # the first second of 2026
+DAY = 24 * 3600 * 1000
+
+PASSES, SIZE, GAP = 4, 70, 1_240
+TOTAL = PASSES * SIZE + (PASSES - 1) * GAP  # 4,000: dev at a tenth of its size
+PERIOD = SIZE + GAP
+
+HOSTILE_NAMES = [
+    "<script>alert('x')</script>",
+    '"><img src=x onerror=alert(1)>',
+    "\u202etfel-ot-thgir",  # right-to-left override
+    "نظام-الترجمة",
+    "🦄🚀-learner",
+    "=HYPERLINK(0)",
+    "long-" * 100,
+    "a\\&b_c%d$e#f{g}~h^i",
+]
+
+
+def dev_contest(state="open", **changes):
+    ends = [number * PERIOD + SIZE for number in range(PASSES)]
+    fields = {"phase": "dev", "state": state, "total": TOTAL, "held_out": HeldOut(PASSES, SIZE, ends)}
+    return Contest(**{**fields, "signature": SENTENCE_SIGNATURE, **changes})
+
+
+@cache
+def outcomes(tenths):
+    """Rewards with their statistics, of translations in which so many tenths of the words are right."""
+    rng = random.Random(tenths)
+    words = [f"w{number}" for number in range(50)]
+    found = []
+    for _ in range(200):
+        reference = rng.choices(words, k=rng.randint(2, 12))
+        candidate = [word if rng.random() < tenths / 10 else "?" for word in reference]
+        counts = statistics(" ".join(candidate), " ".join(reference))
+        found.append((score(counts), counts))
+    return found
+
+
+def made_up_rounds(count, *, start, end=None, seed=0, begun=NOW - DAY, pace=200):
+    """Rounds whose quality (share of right words) rises from ``start`` to ``end``; ``pace`` is milliseconds each."""
+    rng = random.Random(seed)
+    end = start if end is None else end
+    for position in range(count):
+        quality = 10 * (start + (end - start) * position / TOTAL)
+        tenths = int(quality) + (rng.random() < quality % 1)
+        reward, counts = rng.choice(outcomes(tenths))
+        number, offset = divmod(position, PERIOD)
+        yield Round(position, reward, counts, number if offset < SIZE else None, begun + pace * position)
+
+
+def identity(system, participant="acme", attempt=1, run=None, phase="dev"):
+    return RunIdentity(run or f"{participant}/{system}/{attempt}", participant, phase, system, attempt, NOW - DAY)
+
+
+def summary(system, count=TOTAL, *, participant="acme", attempt=1, **rounds):
+    begun = Summary.begin(identity(system, participant, attempt), TOTAL)
+    return begun.fold(made_up_rounds(count, **rounds))
+
+
+ORGANISER_ROLES = [
+    Role("organiser", "BNMT-oracle", RoleKind.ORACLE),
+    Role("organiser", "SMT-oracle", RoleKind.ORACLE),
+    Role("organiser", "BNMT-static", RoleKind.BASELINE),
+    Role("organiser", "SMT-static", RoleKind.BASELINE),
+    Role("organiser", "copy-source", RoleKind.BASELINE),
+]
+
+
+@cache
+def contest_summaries():
+    return [
+        summary("BNMT-oracle", participant="organiser", start=0.9, seed=1),
+        summary("SMT-oracle", participant="organiser", start=0.8, seed=2),
+        summary("BNMT-static", participant="organiser", start=0.5, seed=3),
+        summary("SMT-static", participant="organiser", start=0.52, seed=4),
+        summary("copy-source", participant="organiser", start=0.2, seed=5),
+        summary("BNMT-EL", start=0.5, end=0.7, seed=6),
+        summary("BNMT-EL-CV", start=0.5, end=0.69, seed=7),
+        summary("SMT-EL-CV-ADAM", participant="uni-x", start=0.52, end=0.5, seed=8),
+        summary("WNMT-EL", participant="uni-x", start=0.35, end=0.45, seed=9),
+        summary("UMD-domain-adaptation", participant="umd", start=0.55, end=0.75, seed=10),
+        summary("UMD-reinforce", 2_600, participant="umd", start=0.45, end=0.7, seed=11, begun=NOW - 600_000),
+        summary("LIMSI", 900, participant="limsi", start=0.4, end=0.5, seed=12, begun=NOW - 10 * DAY),
+    ]
+
+
+def contest_board(state="open"):
+    return make_board(dev_contest(state), contest_summaries(), ORGANISER_ROLES, now=NOW)
+
+
+def hostile_board():
+    runs = [
+        summary(name, participant=f"by {name}", start=0.4, end=0.5 + number / 50, seed=number)
+        for number, name in enumerate(HOSTILE_NAMES)
+    ]
+    return make_board(dev_contest(), [*contest_summaries()[:3], *runs], ORGANISER_ROLES, now=NOW)
+
+
+def crowded_board(runs=200):
+    """Many runs; to be quick, most of them share their rounds with another."""
+    few = contest_summaries()
+    crowd = [
+        Summary(identity(f"system-{number:03d}", f"team-{number % 20:02d}"), few[number % len(few)].record)
+        for number in range(runs - len(few))
+    ]
+    return make_board(dev_contest(), [*few, *crowd], ORGANISER_ROLES, now=NOW)
+
+
+def empty_board():
+    return make_board(dev_contest(), [], now=NOW)
+
+
+if __name__ == "__main__":
+    print(json.dumps(contest_board().as_dict(), indent=1, ensure_ascii=False))

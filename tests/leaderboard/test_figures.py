@@ -1,0 +1,79 @@
+"""The figures: the right numbers in them, in every format, and legible with any number of runs."""
+
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import altair as alt
+import pytest
+
+from leaderboard.figures import FIGURES, MOST_RUNS, curve_points, drawn, labels, pass_points, save_figures
+from leaderboard.table import make_board
+from tests.leaderboard import boards
+
+
+def test_points_are_those_of_the_board():
+    board = boards.contest_board()
+    rows = {row.system: row for row in board.rows}
+    points = {(point["system"], point["rounds"]): point for point in curve_points(board)}
+    last = points["BNMT-EL", boards.TOTAL]
+    assert last["reward"] == pytest.approx(rows["BNMT-EL"].reward, abs=1e-4)
+    assert last["regret"] == pytest.approx(rows["BNMT-EL"].regret.value, abs=1e-7)
+    passes = [point for point in pass_points(board) if point["system"] == "BNMT-EL"]
+    assert [point["rounds"] for point in passes] == board.held_out.ends
+    assert [point["corpus_bleu"] for point in passes] == [each.corpus_bleu for each in rows["BNMT-EL"].passes]
+
+
+def test_without_an_oracle_there_is_no_regret():
+    board = make_board(boards.dev_contest(), boards.contest_summaries(), now=boards.NOW)
+    assert {point["regret"] for point in curve_points(board)} == {None}
+
+
+def test_runs_can_be_told_apart_by_their_labels():
+    row = boards.contest_board().rows[0]
+    several = [
+        replace(row, run="1", system="a"),
+        replace(row, run="2", system="b", participant="x"),
+        replace(row, run="3", system="b", participant="y", attempt=1),
+        replace(row, run="4", system="b", participant="y", attempt=2),
+    ]
+    assert list(labels(several).values()) == ["a", "b (x)", "b (y) #1", "b (y) #2"]
+
+
+def test_of_many_runs_the_best_are_drawn_beside_all_oracles_and_baselines():
+    board = boards.crowded_board(100)
+    chosen = drawn(board)
+    assert len(chosen) == MOST_RUNS
+    assert {row.system for row in board.rows if row.role != "contestant"} <= {row.system for row in chosen}
+    assert "system-000" in {row.system for row in chosen}  # which is as good as an oracle
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_charts_are_valid_and_can_take_their_data_by_name(name):
+    chart, _ = FIGURES[name]
+    assert chart(alt.NamedData("board")).to_dict()["data"] == {"name": "board"}
+
+
+def test_files(tmp_path):
+    written = save_figures(boards.contest_board(), tmp_path / "new" / "folder", ["svg"])
+    assert [path.name for path in written] == ["dev-regret.svg", "dev-reward.svg", "dev-held-out.svg"]
+    for path in written:
+        text = "".join(ET.parse(path).getroot().itertext())
+        assert "BNMT-EL-CV" in text
+
+
+def test_every_format(tmp_path):
+    board = make_board(boards.dev_contest(), [boards.summary("x", 100, start=0.5)], now=boards.NOW)
+    begins = {path.suffix: path.read_bytes()[:4] for path in save_figures(board, tmp_path)}
+    assert begins == {".svg": b"<svg", ".png": b"\x89PNG", ".pdf": b"%PDF"}
+
+
+def test_hostile_names_stay_text(tmp_path):
+    chart, points = FIGURES["reward"]
+    chart(points(boards.hostile_board())).save(tmp_path / "hostile.svg")
+    drawing = ET.parse(tmp_path / "hostile.svg").getroot()
+    assert "<script>alert('x')</script>" in "".join(drawing.itertext())
+    assert not list(drawing.iter("{http://www.w3.org/2000/svg}script"))
+
+
+def test_an_empty_board_draws_nothing(tmp_path):
+    assert save_figures(boards.empty_board(), tmp_path) == []

@@ -1,0 +1,126 @@
+"""Summaries: the same however a run is cut into batches, small as documents, and refused when they are not whole."""
+
+import json
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from leaderboard.metrics.bleu import statistics
+from leaderboard.metrics.online import GapError, Round
+from leaderboard.summaries import RunIdentity, Summary, SummaryError, block_length
+from tests.leaderboard.boards import SIZE, TOTAL, identity, made_up_rounds, summary
+
+ROUNDS = list(made_up_rounds(600, start=0.3, end=0.8))
+BEGUN = Summary.begin(identity("x"), TOTAL)
+WHOLE = BEGUN.fold(ROUNDS)
+
+counts = statistics("a b", "a b")
+
+
+def small(rewards, total=None):
+    rounds = [Round(k, reward, counts, None, 1_000 + 500 * k) for k, reward in enumerate(rewards)]
+    return Summary.begin(identity("x"), total or len(rewards)).fold(rounds)
+
+
+class TestFolding:
+    @settings(max_examples=40)
+    @given(st.lists(st.tuples(st.integers(0, 600), st.integers(0, 300)), max_size=8))
+    def test_any_batches_that_leave_no_gap_give_the_same_summary(self, batches):
+        found = BEGUN
+        for start, size in [*batches, (0, 600)]:
+            if start <= found.rounds:
+                found = found.fold(ROUNDS[start : start + size])
+        assert found == WHOLE
+
+    def test_a_gap_is_refused_and_nothing_is_lost(self):
+        part = BEGUN.fold(ROUNDS[:100])
+        with pytest.raises(GapError, match="round 101 follows 100 rounds"):
+            part.fold(ROUNDS[101:])
+        assert part.fold(ROUNDS[100:]) == WHOLE
+
+    def test_activity_and_speed(self):
+        found = small([0.1, 0.2, 0.3])
+        assert (found.record.first_at, found.record.last_at, found.speed) == (1_000, 2_000, 2.0)
+        assert small([0.1]).speed is None
+        assert BEGUN.speed is None
+
+    def test_held_out_passes_are_kept_apart(self):
+        assert WHOLE.record.passes[0].rounds == SIZE
+        assert set(WHOLE.record.passes) == {0}
+
+    def test_the_curve_ends_where_the_run_stands(self):
+        assert dict(small([0.1, 0.2]).curve) == {1: 10**11, 2: 3 * 10**11}
+        assert WHOLE.curve[600] == WHOLE.record.total.ticks
+
+
+class TestBlocks:
+    @pytest.mark.parametrize(("total", "length"), [(1, 1), (200, 1), (201, 2), (40_000, 200), (1_297_974, 6_490)])
+    def test_a_phase_has_at_most_two_hundred(self, total, length):
+        assert block_length(total) == length
+
+    def test_a_finished_run_ends_with_a_short_block(self):
+        blocks = small([0.1] * 401).blocks(401)
+        assert (len(blocks.rounds), blocks.rounds[0], blocks.rounds[-1]) == (134, 3, 2)
+        assert sum(blocks.earned) == small([0.1] * 401).record.total.ticks
+
+    def test_an_unfinished_run_is_known_in_complete_blocks_only(self):
+        blocks = small([0.1] * 100, total=401).blocks(401)
+        assert blocks.rounds == (3,) * 33
+
+
+class TestMerging:
+    def test_of_two_prefixes_the_longer_is_kept(self):
+        part = BEGUN.fold(ROUNDS[:200])
+        assert part.merge(WHOLE) == WHOLE.merge(part) == WHOLE
+        assert WHOLE.merge(WHOLE) == WHOLE
+        assert BEGUN.merge(WHOLE) == WHOLE
+
+    def test_what_contradicts_is_refused(self):
+        other = BEGUN.fold(made_up_rounds(100, start=0.9))
+        with pytest.raises(SummaryError, match="contradict"):
+            WHOLE.merge(other)
+        with pytest.raises(SummaryError, match="contradict"):
+            WHOLE.merge(Summary(identity("y"), WHOLE.record))
+
+
+class TestDocuments:
+    @pytest.mark.parametrize("rounds", [0, 1, 7, 600])
+    def test_a_round_trip_through_json(self, rounds):
+        found = BEGUN.fold(ROUNDS[:rounds])
+        assert Summary.from_document(json.loads(json.dumps(found.as_document()))) == found
+
+    def test_a_finished_run(self):
+        found = summary("x", start=0.5)
+        assert Summary.from_document(found.as_document()) == found
+
+    def test_a_million_rounds_fit_into_a_few_kilobytes(self):
+        rng = random.Random(0)
+        pool = [Round(0, rng.random(), counts, None, 0) for _ in range(1_000)]
+        million = (pool[k % 1_000]._replace(position=k) for k in range(1_000_000))
+        found = Summary.begin(identity("x"), 1_000_000).fold(million)
+        assert len(json.dumps(found.as_document())) < 16_000
+
+    @pytest.mark.parametrize(
+        "damage",
+        [
+            {"version": 2},
+            {"curve": "?"},
+            {"curve": ""},
+            {"total": [1, 2]},
+            {"total": None},
+            {"passes": [[0]]},
+            {"block": 7},
+        ],
+    )
+    def test_what_is_not_a_summary_is_refused(self, damage):
+        with pytest.raises(SummaryError, match="rebuild the board"):
+            Summary.from_document({**WHOLE.as_document(), **damage})
+        with pytest.raises(SummaryError):
+            Summary.from_document({})
+
+    def test_names_survive(self):
+        hostile = RunIdentity("r", "<script>", "dev", "\u202e🦄", 1, 0)
+        found = Summary.begin(hostile, 10)
+        assert Summary.from_document(json.loads(json.dumps(found.as_document()))) == found

@@ -1,0 +1,261 @@
+"""The table: who is ranked, what regret is against, which differences count, and what is said when little is known."""
+
+import json
+
+import pytest
+
+from leaderboard.families import Role, RoleKind
+from leaderboard.metrics.bleu import statistics
+from leaderboard.metrics.online import TICKS, Round
+from leaderboard.summaries import Summary
+from leaderboard.table import ABANDONED_AFTER, Contest, HeldOut, make_board
+from tests.leaderboard import boards
+from tests.leaderboard.boards import NOW, ORGANISER_ROLES, contest_summaries, dev_contest, identity
+
+COUNTS = statistics("a b", "a c")
+
+
+def contest(total, **changes):
+    plain = {"phase": "dev", "state": "open", "total": total, "held_out": HeldOut(0, 0, []), "signature": "s"}
+    return Contest(**{**plain, **changes})
+
+
+def run(system, rewards, *, participant="acme", attempt=1, total=None, at=NOW):
+    """A run that earned exactly this."""
+    rounds = [Round(k, reward, COUNTS, None, at + k) for k, reward in enumerate(rewards)]
+    return Summary.begin(identity(system, participant, attempt), total or len(rewards)).fold(rounds)
+
+
+def table(*runs, total=None, roles=(), **options):
+    total = total or max(each.rounds for each in runs)
+    return make_board(contest(total), runs, roles, **{"now": NOW, **options})
+
+
+def by_system(board):
+    return {row.system: row for row in board.rows}
+
+
+@pytest.fixture(scope="module")
+def board():
+    return boards.contest_board()
+
+
+class TestOnTheWholeSample:
+    def test_only_finished_contestants_are_ranked_and_grouped(self, board):
+        assert [(row.rank, row.group, row.system) for row in board.rows if row.rank] == [
+            (1, 1, "UMD-domain-adaptation"),
+            (2, 2, "BNMT-EL"),
+            (3, 2, "BNMT-EL-CV"),
+            (4, 3, "SMT-EL-CV-ADAM"),
+            (5, 4, "WNMT-EL"),
+        ]
+        assert all(row.group is None for row in board.rows if not row.rank)
+
+    def test_the_unfinished_stand_below(self, board):
+        assert [(row.system, row.status) for row in board.rows[-2:]] == [
+            ("UMD-reinforce", "running"),
+            ("LIMSI", "abandoned"),
+        ]
+
+    def test_families_tell_the_oracle(self, board):
+        rows = by_system(board)
+        assert {name: row.family for name, row in rows.items() if row.family == "SMT"} == {
+            "SMT-oracle": "SMT",
+            "SMT-static": "SMT",
+            "SMT-EL-CV-ADAM": "SMT",
+        }
+        assert rows["UMD-domain-adaptation"].family == "BNMT"  # it has no oracle of its own: the best one there is
+        for name, row in rows.items():
+            oracle = rows["SMT-oracle" if row.family == "SMT" else "BNMT-oracle"]
+            assert row.regret.oracle == oracle.run
+            if row.status == "finished":
+                assert row.regret.value == pytest.approx(oracle.mean_reward - row.mean_reward), name
+                assert row.regret.rounds == boards.TOTAL
+
+    def test_regret_is_also_told_against_every_oracle(self, board):
+        rows = by_system(board)
+        oracles = {rows["BNMT-oracle"].run, rows["SMT-oracle"].run}
+        assert all(set(row.regrets) == oracles for row in board.rows)
+        assert rows["SMT-oracle"].regrets[rows["BNMT-oracle"].run] == pytest.approx(
+            rows["BNMT-oracle"].mean_reward - rows["SMT-oracle"].mean_reward
+        )
+        assert rows["BNMT-oracle"].regrets[rows["SMT-oracle"].run] < 0
+
+    def test_share_of_the_gap(self, board):
+        rows = by_system(board)
+        top, bottom = rows["SMT-oracle"].reward, rows["SMT-static"].reward
+        learner = rows["SMT-EL-CV-ADAM"]
+        assert learner.gap_closed == pytest.approx((learner.reward - bottom) / (top - bottom))
+        assert (rows["SMT-oracle"].gap_closed, rows["BNMT-static"].gap_closed) == (1, 0)
+        assert rows["copy-source"].gap_closed < 0
+
+    def test_intervals_hold_their_means(self, board):
+        for row in board.rows:
+            assert row.interval[0] < row.mean_reward < row.interval[1]
+            if row.role != "oracle":
+                assert row.regret.interval[0] < row.regret.value < row.regret.interval[1]
+
+    def test_curves_lie_on_a_common_axis(self, board):
+        assert board.checkpoints[:3] == [1, 2, 3]
+        assert board.checkpoints[-1] == boards.TOTAL
+        assert board.checkpoints == sorted(set(board.checkpoints))
+        for row in board.rows:
+            assert len(row.curve) == sum(k <= row.rounds for k in board.checkpoints)
+            if row.status == "finished":
+                assert row.curve[-1] == pytest.approx(row.reward, abs=1e-4)
+
+    def test_held_out_passes(self, board):
+        rows = by_system(board)
+        assert [each.held_out_pass for each in rows["BNMT-EL"].passes] == [0, 1, 2, 3]
+        assert [each.held_out_pass for each in rows["UMD-reinforce"].passes] == [0, 1]
+        assert rows["BNMT-EL"].passes[-1].relative_sentence_bleu > 5
+        assert board.held_out.ends == [70, 1_380, 2_690, 4_000]
+
+    def test_signatures_and_times(self, board):
+        assert board.signatures == {
+            "reward": "sentBLEU|nrefs:1|case:mixed|eff:yes|tok:none|smooth:floor[0.01]|nomatch:floored|v:1",
+            "corpus_bleu": "BLEU|nrefs:1|case:mixed|eff:no|tok:none|smooth:exp|v:1",
+            "interval": "bootstrap|paired:yes|block:20|n:1000|conf:0.95|v:1",
+        }
+        assert board.updated_at == max(row.last_at for row in board.rows)
+
+    def test_it_is_json_and_the_same_whatever_the_order_of_runs(self, board):
+        turned = make_board(dev_contest(), contest_summaries()[::-1], ORGANISER_ROLES[::-1], now=NOW)
+        as_text = json.dumps(board.as_dict())
+        ours, theirs = json.loads(as_text), json.loads(json.dumps(turned.as_dict()))
+        assert ours == theirs
+        assert set(ours["rows"][0]["regret"]) == {"oracle", "rounds", "value", "interval"}
+
+    def test_two_hundred_runs(self):
+        crowd = boards.crowded_board(200)
+        assert len(crowd.rows) == 200
+        assert len(json.dumps(crowd.as_dict())) < 2_000_000
+
+
+class TestRanks:
+    def test_equal_rewards_share_a_rank(self):
+        board = table(run("a", [0.5, 0.5]), run("b", [0.9, 0.1]), run("c", [0.1, 0.1]), run("d", [1, 1]))
+        assert [(row.system, row.rank) for row in board.rows] == [("d", 1), ("a", 2), ("b", 2), ("c", 4)]
+
+    def test_of_equals_who_finished_first_comes_first(self):
+        board = table(run("late", [0.5], at=NOW + 5), run("early", [0.5], at=NOW))
+        assert [row.system for row in board.rows] == ["early", "late"]
+
+    def test_a_single_run(self):
+        [row] = table(run("a", [0.5] * 50)).rows
+        assert (row.rank, row.group, row.regret, row.regrets, row.gap_closed) == (1, 1, None, {}, None)
+        assert row.interval == pytest.approx((0.5, 0.5))
+
+    def test_no_run_at_all(self):
+        board = boards.empty_board()
+        assert (board.rows, board.updated_at, board.checkpoints[-1]) == ([], None, boards.TOTAL)
+
+    def test_a_run_without_a_round_has_nothing_to_show(self):
+        assert table(run("a", [0.5]), run("idle", [], total=1)).rows[0].system == "a"
+
+    def test_of_each_system_the_newest_finished_run_and_the_unfinished_one(self):
+        board = table(
+            run("a", [0.9, 0.9], attempt=1),
+            run("a", [0.5, 0.5], attempt=2),
+            run("a", [0.7], attempt=3, total=2),
+            run("a", [0.1, 0.1], participant="rival"),
+        )
+        assert [(row.participant, row.attempt, row.status, row.rank) for row in board.rows] == [
+            ("acme", 2, "finished", 1),
+            ("rival", 1, "finished", 2),
+            ("acme", 3, "running", None),
+        ]
+
+
+class TestGroups:
+    def test_a_run_that_is_surely_worse_begins_a_group(self):
+        same = [0.5, 0.6] * 50
+        board = table(run("a", same), run("b", [reward - 0.1 for reward in same]), run("c", [0.2] * 100))
+        assert [row.group for row in board.rows] == [1, 2, 3]
+
+    def test_noise_does_not(self):
+        board = table(run("a", [0.9, 0.1] * 50), run("b", [0.1, 0.89] * 50))
+        assert [row.group for row in board.rows] == [1, 1]
+
+    def test_where_little_is_known_nothing_is_significant(self):
+        board = table(run("a", [0.9] * 9), run("b", [0.1] * 9))
+        assert [(row.group, row.interval) for row in board.rows] == [(1, None), (1, None)]
+
+
+class TestStatus:
+    @pytest.mark.parametrize(
+        ("age", "state", "status"),
+        [
+            (0, "open", "running"),
+            (ABANDONED_AFTER - 1, "frozen", "running"),
+            (ABANDONED_AFTER + 1, "open", "abandoned"),
+            (0, "closed", "abandoned"),
+        ],
+    )
+    def test_of_an_unfinished_run(self, age, state, status):
+        [row] = make_board(contest(10, state=state), [run("a", [0.5], total=10, at=NOW - age)], now=NOW).rows
+        assert (row.status, row.rank, row.progress) == (status, None, 0.1)
+
+    def test_a_finished_run_stays_finished(self):
+        [row] = make_board(contest(1, state="closed"), [run("a", [0.5], at=NOW - 10**12)], now=NOW).rows
+        assert row.status == "finished"
+
+
+class TestOracles:
+    oracle = Role("acme", "best", RoleKind.ORACLE)
+    static = Role("acme", "static", RoleKind.BASELINE, "best")
+
+    def test_regret_of_card_a8(self):
+        board = table(run("best", [1.0, 0.6, 0.5, 0.8]), run("x", [0.2, 0.6, 0.3, 0.9]), roles=[self.oracle])
+        rows = by_system(board)
+        assert rows["x"].regret.value == pytest.approx(0.225)
+        assert [
+            (a - b) / k for k, a, b in zip(board.checkpoints, rows["best"].curve, rows["x"].curve, strict=True)
+        ] == pytest.approx([0.8, 0.4, 1 / 3, 0.225])
+
+    def test_an_unfinished_oracle_is_compared_as_far_as_it_goes(self):
+        board = table(run("best", [1.0, 0.6], total=4), run("x", [0.2, 0.6, 0.3, 0.9]), roles=[self.oracle])
+        regret = by_system(board)["x"].regret
+        assert (regret.rounds, regret.value) == (2, pytest.approx(0.4))
+
+    def test_where_two_runs_share_no_end_the_last_common_checkpoint_is_taken(self):
+        best, system = run("best", [1.0] * 997, total=5_000), run("x", [0.25] * 4_000, total=5_000)
+        regret = by_system(table(best, system, total=5_000, roles=[self.oracle]))["x"].regret
+        assert (regret.rounds, regret.value) == (992, pytest.approx(0.75))
+        assert 992 in best.record.curve
+
+    def test_a_finished_oracle_goes_before_a_better_unfinished_one(self):
+        roles = [Role("acme", name, RoleKind.ORACLE, "best") for name in ("best", "other")]
+        board = table(run("best", [0.5] * 4), run("other", [0.9], total=4), run("best-x", [0.1] * 4), roles=roles)
+        assert by_system(board)["best-x"].regret.oracle == "acme/best/1"
+
+    def test_of_several_baselines_the_best_begins_the_gap(self):
+        roles = [self.oracle, self.static, Role("acme", "copy", RoleKind.BASELINE, "best")]
+        runs = [run("best", [1.0]), run("static", [0.5]), run("copy", [0.1]), run("x", [0.75])]
+        assert by_system(table(*runs, roles=roles))["x"].gap_closed == pytest.approx(0.5)
+
+    def test_no_gap_no_share(self):
+        runs = [run("best", [0.5]), run("static", [0.5]), run("x", [0.75])]
+        assert by_system(table(*runs, roles=[self.oracle, self.static]))["x"].gap_closed is None
+
+    def test_an_oracle_without_a_baseline(self):
+        assert by_system(table(run("best", [0.5]), run("x", [0.1]), roles=[self.oracle]))["x"].gap_closed is None
+
+    def test_somebody_else_cannot_take_the_name_of_an_oracle(self):
+        board = table(run("best", [0.5]), run("best", [0.9], participant="rival"), roles=[self.oracle])
+        assert [(row.participant, row.role, row.rank) for row in board.rows] == [
+            ("rival", "contestant", 1),
+            ("acme", "oracle", None),
+        ]
+
+    def test_a_contestant_can_be_assigned_to_a_family(self):
+        another, assigned = Role("acme", "SMT-oracle", RoleKind.ORACLE), Role("acme", "x", RoleKind.CONTESTANT, "SMT")
+        roles = [self.oracle, another, assigned]
+        rows = by_system(table(run("best", [0.9]), run("SMT-oracle", [0.5]), run("x", [0.1]), roles=roles))
+        assert (rows["x"].family, rows["x"].rank, rows["x"].regret.oracle) == ("SMT", 1, "acme/SMT-oracle/1")
+
+
+def test_totals_are_exact():
+    tenth = run("a", [0.1] * 1_000)
+    assert table(tenth).rows[0].reward == 100.0
+    assert tenth.record.total.ticks == 100 * TICKS
