@@ -1,0 +1,93 @@
+"""The ``banditmt`` command: one module per group of commands, and one place that turns errors into a line.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
+"""
+
+import io
+import sys
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from banditmt_client import BanditError
+from corpora.errors import CorpusError
+from lambdas.errors import OrganiserError, ServiceError
+from lambdas.feedback import FeedbackError
+from lambdas.phases import LayoutError
+from learners.errors import LearnerError
+from simulator.cli import admin, corpus, demo, leaderboard, learning, serve
+from simulator.errors import SimulatorError
+
+# What a user can cause and mend: printed as one line. Anything else is a bug, and keeps its traceback.
+EXPECTED_ERRORS: tuple[type[Exception], ...] = (
+    OSError,
+    BanditError,
+    CorpusError,
+    FeedbackError,
+    LayoutError,
+    LearnerError,
+    OrganiserError,
+    ServiceError,
+    SimulatorError,
+)
+
+INTERRUPTED = 130  # what shells report for Ctrl-C, and typer for KeyboardInterrupt
+
+app = typer.Typer(
+    name="banditmt",
+    help="Run a bandit-learning shared task for machine translation, on this machine or in the cloud.",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.command()(demo.demo)
+app.command()(serve.serve)
+app.command()(leaderboard.leaderboard)
+for command in (learning.pretrain, learning.systems, learning.play, learning.compete):
+    app.command()(command)
+app.add_typer(admin.app, name="admin")
+app.add_typer(corpus.app)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"banditmt {version('banditmt')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Options that come before any command."""
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that cannot show a character is no reason to fail
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line and return its exit code; whatever goes wrong is said in one line."""
+    try:
+        exit_code = int(app(arguments or ["--help"], prog_name="banditmt", standalone_mode=False) or 0)
+    except typer.TyperException as wrong:
+        context = getattr(wrong, "ctx", None)
+        if type(wrong).__name__ == "NoArgsIsHelpError":  # a group without a command: typer's way to show its help
+            typer.echo(wrong.format_message(), err=True)
+            return wrong.exit_code
+        advice = f" (see: {context.command_path} --help)" if context else ""
+        return _complain(wrong.format_message() + advice, wrong.exit_code)
+    except EXPECTED_ERRORS as failure:
+        return _complain(str(failure), 1)
+    return _complain("interrupted", exit_code) if exit_code == INTERRUPTED else exit_code
+
+
+def _complain(message: str, exit_code: int) -> int:
+    typer.echo(f"banditmt: {' '.join(message.split())}", err=True)
+    return exit_code

@@ -1,0 +1,115 @@
+"""The tables of ``banditmt corpus``, for a terminal or for a document."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import rich.table
+from rich.text import Text
+
+from corpora.cleaning import Counts
+from corpora.description import Description
+from corpora.statistics import TARGETS, Statistics, Target, out_of_tolerance
+from corpora.task import Pair
+
+OUT_OF_TOLERANCE = "✗"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A heading and rows of text; numbers are to be aligned on the right."""
+
+    title: str
+    heading: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    text_columns: int = 1  # so many columns from the left hold text, the others numbers
+
+    def rich(self) -> rich.table.Table:
+        table = rich.table.Table(title=self.title, title_justify="left")
+        for number, name in enumerate(self.heading):
+            table.add_column(name, justify="left" if number < self.text_columns else "right", overflow="fold")
+        for row in self.rows:
+            table.add_row(*(Text(cell, style="red" if OUT_OF_TOLERANCE in cell else "") for cell in row))
+        return table
+
+    def markdown(self) -> str:
+        ruler = ["---" if number < self.text_columns else "---:" for number in range(len(self.heading))]
+        lines = [self.heading, tuple(ruler), *self.rows]
+        return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+def _one_decimal(value: float) -> str:
+    return f"{value:.1f}"
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.1f} %"
+
+
+def _score(value: float) -> str:
+    return f"{value:.3f}"
+
+
+_ROWS: dict[str, tuple[str, Callable[[float], str]]] = {
+    "in_domain_pairs": ("in-domain pairs", _number),
+    "in_domain_mean": ("in-domain source tokens, mean", _one_decimal),
+    "in_domain_deviation": ("… standard deviation", _one_decimal),
+    "in_domain_median": ("… median", _number),
+    "in_domain_longest": ("… longest", _number),
+    "out_of_domain_pairs": ("out-of-domain pairs", _number),
+    "out_of_domain_mean": ("out-of-domain source tokens, mean", _one_decimal),
+    "out_of_domain_deviation": ("… standard deviation", _one_decimal),
+    "out_of_domain_median": ("… median", _number),
+    "out_of_domain_longest": ("… longest", _number),
+    "duplicates": ("duplicates on both sides", _percent),
+    "several_targets": ("sources with several targets", _percent),
+    "source_oov": ("unknown source tokens", _percent),
+    "target_oov": ("unknown target tokens", _percent),
+    "copy_score": ("score of copying the source", _score),
+    "source_vocabulary": ("in-domain source vocabulary", _number),
+    "target_vocabulary": ("in-domain target vocabulary", _number),
+}
+# Numbers of the paper that a corpus need not meet.
+_ONLY_QUOTED = {"in_domain_pairs": 1_291_922.0, "out_of_domain_pairs": 5_500_000.0, "out_of_domain_median": 25.0}
+
+
+def statistics_table(tasks: Mapping[str, Statistics]) -> Table:
+    """The statistics of tasks side by side with the paper's; what is out of tolerance has a mark."""
+    numbers = {name: statistics.flat() for name, statistics in tasks.items()}
+    marked = {name: set(out_of_tolerance(statistics)) for name, statistics in tasks.items()}
+    rows = []
+    for key, (label, show) in _ROWS.items():
+        cells = [_cell(numbers[name][key], show, key in marked[name]) for name in tasks]
+        rows.append((label, *_paper(key, show), *cells))
+    title = f"Statistics ({OUT_OF_TOLERANCE} out of tolerance)"
+    return Table(title, ("statistic", "paper", "accepted", *tasks), tuple(rows))
+
+
+def _cell(value: float, show: Callable[[float], str], is_marked: bool) -> str:
+    if math.isnan(value):
+        return "-"
+    return f"{OUT_OF_TOLERANCE} {show(value)}" if is_marked else show(value)
+
+
+def _paper(key: str, show: Callable[[float], str]) -> tuple[str, str]:
+    target: Target | None = TARGETS.get(key)
+    if target is None:
+        return (show(_ONLY_QUOTED[key]) if key in _ONLY_QUOTED else "", "")
+    return show(target.paper), f"{show(target.lowest)} to {show(target.highest)}"
+
+
+def cleaning_table(side: str, counts: Counts) -> Table:
+    """What each step of cleaning did to one side."""
+    rows = [(step, _number(counts.changed.get(step, 0)), _number(removed)) for step, removed in counts.removed.items()]
+    title = f"Cleaning of the {side} side: {counts.read:,} pairs read, {counts.kept:,} kept"
+    return Table(title, ("step", "pairs changed", "pairs removed"), tuple(rows))
+
+
+def sample_table(chosen: list[tuple[int, Pair]], description: Description) -> Table:
+    """Pairs of a task with their line numbers."""
+    rows = tuple((f"{index + 1:,}", pair.source, pair.target) for index, pair in chosen)
+    return Table("", ("line", description.source, description.target), rows, text_columns=3)

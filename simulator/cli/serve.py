@@ -1,0 +1,144 @@
+"""``banditmt serve``: the service on this machine, as template.yaml describes it."""
+
+import errno
+import ipaddress
+import json
+import logging
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lambdas.registry import Registry
+from lambdas.service import Service
+from lambdas.store import Store, open_store
+from simulator.cli import corpus
+from simulator.cli.loading import load
+from simulator.cli.stores import StoreOption
+from simulator.cloud.local import adopt_environment, local_server
+from simulator.cloud.server import Server, access_log, running
+from simulator.cloud.template import Template
+from simulator.errors import ServeError
+from simulator.tasks import DEFAULT_STORE, DEMO_TASK, STATE
+
+FIRST_PARTICIPANT = "local"
+
+
+def serve(
+    task: Annotated[
+        Path | None, typer.Option(help="A task directory to load first; without, the store as it is, or a demo task.")
+    ] = None,
+    port: Annotated[int, typer.Option(help="0 takes any that is free.", min=0, max=65_535)] = 8000,
+    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    store: StoreOption = DEFAULT_STORE,
+    stage: Annotated[str, typer.Option(help="Whose limits apply: a stage of template.yaml.")] = "local",
+    access: Annotated[
+        str, typer.Option("--access-log", help="A file to add a line per request to; - is the terminal.")
+    ] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print where it runs as JSON.")] = False,
+) -> None:
+    """Run the service on this machine until it is interrupted."""
+    if store == DEFAULT_STORE:
+        STATE.mkdir(exist_ok=True)
+    opened = open_store(store)
+    try:
+        _fill(opened, task)
+        template = Template.load(stage)
+        adopt_environment(template)
+        server = _listen(template, Service(opened), host, port)
+        with _logging(access), _interrupt() as interrupted, running(server):
+            _announce(server, store, _first_key(opened), as_json=as_json)
+            interrupted.wait()
+    finally:
+        opened.close()
+    typer.echo("stopped", err=True)
+
+
+def _fill(store: Store, task: Path | None) -> None:
+    """Load the task; without one, see that there is something to play."""
+    store.prepare()
+    if task is None:
+        if Registry(store).phases():
+            return
+        task = DEMO_TASK
+        if not task.exists():
+            with redirect_stdout(sys.stderr):  # where the service is comes first on the standard output
+                corpus.synth(task)
+    load(store, task)
+
+
+def _first_key(store: Store) -> str | None:
+    """A key to begin with, if nobody has one yet."""
+    registry = Registry(store)
+    return None if registry.participants() else registry.add_participant(FIRST_PARTICIPANT)
+
+
+def _listen(template: Template, service: Service, host: str, port: int) -> Server:
+    try:
+        return local_server(template, service, (host, port))
+    except OSError as failure:
+        if failure.errno == errno.EADDRINUSE:
+            raise ServeError(f"port {port} is taken; --port 0 takes any that is free") from None
+        raise ServeError(f"cannot listen at {host}: {failure.strerror}") from None
+
+
+def _announce(server: Server, store: str, api_key: str | None, *, as_json: bool) -> None:
+    if as_json:
+        known = {} if api_key is None else {"participant": FIRST_PARTICIPANT, "api_key": api_key}
+        typer.echo(json.dumps({"url": server.url, "store": store, **known}))
+        return
+    typer.echo(f"serving {store} at {server.url} (Ctrl-C stops it)")
+    if not _is_loopback(str(server.server_address[0])):
+        typer.echo("other machines can reach it, and keys travel unencrypted: put a TLS proxy in front")
+    typer.echo(f"the leaderboard, for a browser: {server.url}/")
+    if api_key is None:
+        typer.echo(f"more keys: banditmt admin participant add NAME --store {store}")
+        return
+    typer.echo(f"participant {FIRST_PARTICIPANT} has the key {api_key} (it is not shown again)")
+    headers = f"-H 'x-api-key: {api_key}' -H 'Content-Type: application/json'"
+    body = '{"phase": "mock", "system": "first-try"}'
+    typer.echo(f"try: curl {headers} -d '{body}' {server.url}/v1/runs")
+
+
+def _is_loopback(host: str) -> bool:
+    return ipaddress.ip_address(host.partition("%")[0]).is_loopback
+
+
+@contextmanager
+def _logging(access: str) -> Iterator[None]:
+    """Failures go to the terminal; requests where they were asked to go, if anywhere."""
+    logging.basicConfig(format="%(levelname)s %(name)s: %(message)s")
+    if not access:
+        yield
+        return
+    handler = logging.StreamHandler() if access == "-" else logging.FileHandler(access, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    access_log.addHandler(handler)
+    access_log.setLevel(logging.INFO)
+    access_log.propagate = False
+    try:
+        yield
+    finally:
+        access_log.setLevel(logging.NOTSET)
+        access_log.propagate = True
+        access_log.removeHandler(handler)
+        handler.close()
+
+
+@contextmanager
+def _interrupt() -> Iterator[threading.Event]:
+    """An event that Ctrl-C or a polite kill sets, instead of ending the process at once."""
+    interrupted = threading.Event()
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number in before:
+        signal.signal(number, lambda *_: interrupted.set())
+    try:
+        yield interrupted
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

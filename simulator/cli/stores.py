@@ -1,0 +1,22 @@
+"""Which store a command works on, and how its answer is wanted: options that many commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lambdas.store import Store, StoreError, open_store
+
+StoreOption = Annotated[
+    str, typer.Option("--store", envvar="BANDITMT_STORE", help="sqlite:PATH or dynamodb:REGION-OR-URL[?prefix=STACK].")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
+
+
+def existing_store(address: str) -> Store:
+    """The store at an address. A SQLite file must exist: a mistyped path would otherwise become an empty store."""
+    engine, _, place = address.partition(":")
+    path = Path(place.partition("?")[0])
+    if engine == "sqlite" and place and not path.is_file():
+        raise StoreError(f"there is no store at {path}; `banditmt serve` makes one and loads a task into it")
+    return open_store(address)

@@ -1,0 +1,43 @@
+"""The local cloud, put together: the template's API over the real handlers, in this process."""
+
+import os
+
+from lambdas import wiring
+from lambdas.errors import InvalidKeyError
+from lambdas.handlers.api import MAX_BODY_BYTES
+from lambdas.service import Service
+from simulator.cloud.gateway import Gateway, load_handlers
+from simulator.cloud.server import Limits, Server
+from simulator.cloud.site import Site
+from simulator.cloud.template import Template
+
+GATEWAY_TIMEOUT = 29.0  # of a REST API; a function of the template may have less
+
+
+def adopt_environment(template: Template) -> None:
+    """Give this process what the functions would find in their environment, except for the address of the store."""
+    os.environ.update({name: value for name, value in template.environment.items() if name != wiring.STORE_VARIABLE})
+    os.environ["POWERTOOLS_METRICS_DISABLED"] = "true"  # they are printed for CloudWatch, which does not read here
+
+
+def local_gateway(template: Template, service: Service) -> Gateway:
+    """The template's API over a service; from here on, the handlers of this process talk to that service."""
+    wiring.use(service)
+    return Gateway(template, load_handlers(template), lambda key: _knows(service, key))
+
+
+def local_server(template: Template, service: Service, address: tuple[str, int]) -> Server:
+    """A server for it and for the leaderboard's page, with the time limits of API Gateway and of the functions."""
+    slowest = max(template.functions[route.function].timeout for route in template.routes)
+    # in the cloud the functions refuse larger bodies; here all share one memory, so they are not even read
+    limits = Limits(body=MAX_BODY_BYTES, answering=min(GATEWAY_TIMEOUT, slowest))
+    site = Site(local_gateway(template, service), lambda: [phase.phase for phase in service.phases()])
+    return Server(address, site, limits=limits)
+
+
+def _knows(service: Service, key: str) -> bool:
+    try:
+        service.authenticate(key)
+    except InvalidKeyError:
+        return False
+    return True

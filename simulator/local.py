@@ -1,0 +1,77 @@
+"""Play without HTTP: the SDK's client, talking to a service object in the same process.
+
+The participant's code cannot tell the difference: the same calls, the same answers, the same errors. Only the network
+is missing, and with it retries and throttling.
+"""
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+from banditmt_client import Client
+from banditmt_client.connection import Answer
+from banditmt_client.errors import refusal
+from lambdas import errors
+from lambdas.registry import Participant, Registry
+from lambdas.service import Service
+from lambdas.store.interface import Store
+
+
+class _Result(Protocol):
+    def as_dict(self) -> dict[str, Any]: ...
+
+
+T = TypeVar("T")
+
+
+class LocalConnection:
+    """The calls of the protocol, made to a service object on behalf of one participant."""
+
+    def __init__(self, service: Service, participant: Participant) -> None:
+        self._service = service
+        self._participant = participant
+
+    def __repr__(self) -> str:
+        return f"LocalConnection({self._participant.name!r})"
+
+    def open_run(self, phase: str, system: str) -> Answer:
+        return self._told(lambda: self._service.open_run(self._participant, phase, system))
+
+    def run(self, run: str) -> Answer:
+        return self._told(lambda: self._service.run(self._participant, run))
+
+    def sentence(self, run: str) -> Answer:
+        return self._told(lambda: self._service.sentence(self._participant, run))
+
+    def translate(self, run: str, sentence_id: str, translation: str) -> Answer:
+        return self._told(lambda: self._service.translate(self._participant, run, sentence_id, translation))
+
+    def phases(self) -> Answer:
+        return {"phases": [phase.as_dict() for phase in _allowed(self._service.phases)]}
+
+    def leaderboard(self, phase: str) -> Answer:
+        return self._told(lambda: self._service.leaderboard(self._participant, phase))
+
+    def close(self) -> None:
+        """The service outlives its clients."""
+
+    def _told(self, call: Callable[[], _Result]) -> Answer:
+        return _allowed(call).as_dict()
+
+
+def _allowed(call: Callable[[], T]) -> T:
+    """The result of a call, or the SDK's error for the service's refusal."""
+    try:
+        return call()
+    except errors.ServiceError as refused:
+        run = refused.run if isinstance(refused, errors.AlreadyPlayedError) else ""
+        raise refusal(refused.status, refused.code, refused.message, "", run) from None
+
+
+def local_client(store: Store, participant: str) -> Client:
+    """A client of the service over this store; the participant is registered if nobody of that name is."""
+    registry = Registry(store)
+    if registry.participant(participant) is None:
+        registry.add_participant(participant)  # its key is not needed: whoever has the store needs no key
+    known = registry.participant(participant)
+    assert known is not None, "just registered"
+    return Client(connection=LocalConnection(Service(store), known))

@@ -1,0 +1,293 @@
+"""``banditmt admin``, as an organiser types it."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from lambdas.registry import Registry, digest_of
+from lambdas.service import Service
+from lambdas.store import open_store
+from simulator.cli import admin as admin_module
+from simulator.cli import run
+from simulator.cloud.plan import UsagePlan
+from simulator.errors import PlanError
+from tests.lambdas import tasks
+
+
+@pytest.fixture
+def address(tmp_path):
+    return f"sqlite:{tmp_path / 'store.db'}"
+
+
+@pytest.fixture
+def store(address):
+    store = open_store(address)
+    tasks.load(store)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def admin(store, address, capsys):
+    """Type a command; get its exit code, what it printed and what it complained."""
+
+    def typed(*words):
+        code = run(["admin", *words, "--store", address])
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return typed
+
+
+def as_json(result):
+    code, out, err = result
+    assert (code, err) == (0, "")
+    return json.loads(out)
+
+
+class TestParticipants:
+    def test_adding_prints_the_key_once(self, admin, store):
+        added = as_json(admin("participant", "add", "acme", "--json"))
+        assert set(added) == {"participant", "api_key"}
+        assert Service(store).authenticate(added["api_key"]).name == added["participant"] == "acme"
+        listed = admin("participant", "list")
+        assert "acme" in listed[1]
+        assert added["api_key"] not in listed[1]
+
+    def test_without_json_it_is_a_sentence(self, admin):
+        code, out, _ = admin("participant", "add", "acme")
+        assert code == 0
+        assert out.startswith("API key of acme, shown this once: bmt_")
+
+    @pytest.mark.parametrize("name", ["a b", "", "<x>", "x" * 65])
+    def test_a_name_that_cannot_be(self, admin, name):
+        code, out, err = admin("participant", "add", name)
+        assert (code, out) == (1, "")
+        assert err.startswith("banditmt: the name of a participant is 1 to 64 characters")
+        assert err.count("\n") == 1
+
+    def test_a_name_that_is_taken(self, admin):
+        admin("participant", "add", "acme")
+        code, _, err = admin("participant", "add", "acme")
+        assert code == 1
+        assert "already" in err
+
+    def test_disabling_and_enabling(self, admin, store):
+        api_key = as_json(admin("participant", "add", "acme", "--json"))["api_key"]
+        assert admin("participant", "disable", "acme")[0] == 0
+        assert as_json(admin("participant", "list", "--json"))[0]["state"] == "disabled"
+        assert admin("participant", "enable", "acme")[0] == 0
+        assert Service(store).authenticate(api_key).name == "acme"
+
+    @pytest.mark.parametrize("command", [("participant", "disable"), ("key", "rotate"), ("key", "revoke")])
+    def test_somebody_who_does_not_exist(self, admin, command):
+        code, _, err = admin(*command, "nobody")
+        assert code == 1
+        assert "there is no participant nobody" in err
+
+
+class TestKeys:
+    def test_rotating_revokes_the_old_key(self, admin, store):
+        old = as_json(admin("participant", "add", "acme", "--json"))["api_key"]
+        new = as_json(admin("key", "rotate", "acme", "--json"))["api_key"]
+        assert Service(store).authenticate(new).name == "acme"
+        assert self.valid(store, old, new) == [new]
+
+    def test_unless_it_is_to_be_kept_for_a_while(self, admin, store):
+        old = as_json(admin("participant", "add", "acme", "--json"))["api_key"]
+        new = as_json(admin("key", "rotate", "acme", "--json", "--keep-old"))["api_key"]
+        assert self.valid(store, old, new) == [old, new]
+        first, _ = as_json(admin("participant", "list", "--json"))[0]["keys"]
+        assert admin("key", "revoke", "acme", "--key", first)[0] == 0
+        assert len(self.valid(store, old, new)) == 1
+
+    def test_revoking_all(self, admin, store):
+        key = as_json(admin("participant", "add", "acme", "--json"))["api_key"]
+        code, out, _ = admin("key", "revoke", "acme")
+        assert (code, out.split()[0]) == (0, "1")
+        assert self.valid(store, key) == []
+
+    def test_revoking_one_that_is_not_there(self, admin):
+        admin("participant", "add", "acme")
+        code, _, err = admin("key", "revoke", "acme", "--key", "ffffffffff")
+        assert code == 1
+        assert "no valid key ffffffffff" in err
+
+    @pytest.mark.parametrize("prefix", ["", "1"])
+    def test_revoking_what_could_be_several(self, admin, store, prefix):
+        admin("participant", "add", "acme")
+        for digest in ("1a" * 32, "1b" * 32):
+            store.replace("key", digest, {"digest": digest, "participant": "acme", "created_at": 1, "revoked": False})
+        code, _, err = admin("key", "revoke", "acme", "--key", prefix)
+        assert code == 1
+        assert "name one" in err
+        assert len([kept for kept in Registry(store).keys("acme") if not kept.revoked]) == 3
+        assert admin("key", "revoke", "acme", "--key", "1a1a1a1a")[0] == 0
+
+    def valid(self, store, *keys):
+        registry = Registry(store)
+        digests = {kept.digest for kept in registry.keys("acme") if not kept.revoked}
+        return [key for key in keys if digest_of(key) in digests]
+
+
+class TestUsagePlan:
+    """In the cloud, API Gateway has to learn of every key."""
+
+    @pytest.fixture
+    def told(self):
+        """What API Gateway was told."""
+        return []
+
+    @pytest.fixture
+    def plan(self, told):
+        return SimpleNamespace(
+            enrol=lambda name, api_key: told.append(("enrol", name, (digest_of(api_key) or "")[:8])),
+            withdraw=lambda name, short=None: told.append(("withdraw", name, short)),
+        )
+
+    @pytest.fixture
+    def cloud(self, store, told, plan, monkeypatch, capsys):
+        """Types a command against a stack; returns its exit code and what API Gateway was told."""
+        monkeypatch.setattr(admin_module, "existing_store", lambda address: store)
+
+        def open_plan(plan_id, region):
+            told.append((plan_id, region))
+            return plan
+
+        monkeypatch.setattr(UsagePlan, "open", open_plan)
+
+        def typed(*words, address="dynamodb:eu-central-1?prefix=task"):
+            told.clear()
+            code = run(["admin", *words, "--store", address, "--usage-plan", "plan1"])
+            return code, list(told), capsys.readouterr().err
+
+        return typed
+
+    def keys(self, store, name="ada"):
+        return {kept.short for kept in Registry(store).keys(name) if not kept.revoked}
+
+    def test_adding_enrols_the_key(self, cloud, store):
+        code, told, _ = cloud("participant", "add", "ada")
+        assert (code, told) == (0, [("plan1", "eu-central-1"), ("enrol", "ada", *self.keys(store))])
+
+    def test_rotating_enrols_the_new_key_and_then_withdraws_the_old_one(self, cloud, store):
+        cloud("participant", "add", "ada")
+        (old,) = self.keys(store)
+        _, told, _ = cloud("key", "rotate", "ada")
+        assert told[1:] == [("enrol", "ada", *self.keys(store)), ("withdraw", "ada", old)]
+
+    def test_the_old_key_works_on_if_api_gateway_does_not_take_the_new_one(self, cloud, store, plan):
+        cloud("participant", "add", "ada")
+        (old,) = self.keys(store)
+
+        def refuse(name, api_key):
+            raise PlanError("API Gateway did not take the key of ada")
+
+        plan.enrol = refuse
+        code, told, said = cloud("key", "rotate", "ada")
+        assert (code, told[1:], "did not take" in said) == (1, [], True)
+        assert old in self.keys(store)
+
+    def test_revoking_one_key_withdraws_that_one(self, cloud, store):
+        cloud("participant", "add", "ada")
+        cloud("key", "rotate", "ada", "--keep-old")
+        one, _ = self.keys(store)
+        assert cloud("key", "revoke", "ada", "--key", one)[1][1:] == [("withdraw", "ada", one)]
+        code, told, _ = cloud("key", "revoke", "ada", "--key", one)  # again, as after a failure of API Gateway
+        assert (code, told[1:]) == (1, [("withdraw", "ada", one)])
+
+    def test_what_names_no_key_withdraws_nothing(self, cloud, store):
+        cloud("participant", "add", "ada")
+        assert cloud("key", "revoke", "ada", "--key", "")[:2] == (1, [("plan1", "eu-central-1")])
+        assert len(self.keys(store)) == 1
+
+    def test_revoking_withdraws(self, cloud):
+        cloud("participant", "add", "ada")
+        assert cloud("key", "revoke", "ada")[1][1:] == [("withdraw", "ada", None)]
+
+    def test_a_plan_without_its_stack_is_refused_before_anything_happens(self, cloud, store):
+        code, told, said = cloud("participant", "add", "ada", address="dynamodb:http://127.0.0.1:8000")
+        assert (code, told, Registry(store).participant("ada")) == (1, [], None)
+        assert "a usage plan goes with the store of its stack" in said
+
+
+class TestPhases:
+    def test_opening_freezing_closing(self, admin):
+        for command, state in (("close", "closed"), ("freeze", "frozen"), ("open", "open")):
+            code, out, _ = admin("phase", command, "dev")
+            assert code == 0
+            assert f"phase dev is {state}" in out
+            states = {row["phase"]: row["state"] for row in as_json(admin("phase", "list", "--json"))}
+            assert states == {"training": "open", "mock": "open", "dev": state}
+
+    def test_the_budget_of_runs(self, admin, store):
+        assert "may open 7 runs" in admin("phase", "open", "dev", "--runs", "7")[1]
+        record = Registry(store).phase("dev")
+        assert record is not None
+        assert record.runs == 7
+        assert admin("phase", "open", "dev", "--runs", "-1")[0] == 2
+
+    def test_a_phase_that_does_not_exist(self, admin):
+        code, _, err = admin("phase", "close", "test")
+        assert (code, err) == (1, "banditmt: there is no phase test (training, mock, dev)\n")
+
+
+class TestRuns:
+    @pytest.fixture
+    def played(self, store):
+        service = Service(store)
+        player = tasks.participant(store, service)
+        other = tasks.participant(store, service, "other")
+        run_id = service.open_run(player, "mock", "copy").run
+        tasks.play(service, player, run_id, rounds=2)
+        service.open_run(other, "dev", "copy")
+        return service.run(player, run_id)
+
+    def test_listing(self, admin, played):
+        rows = as_json(admin("run", "list", "--json"))
+        assert [(row["participant"], row["phase"], row["rounds"], row["total"]) for row in rows] == [
+            ("acme", "mock", 2, 5),
+            ("other", "dev", 0, 14),
+        ]
+        assert rows[0]["reward"] == played.cumulative_reward
+        assert [row["phase"] for row in as_json(admin("run", "list", "--json", "--phase", "dev"))] == ["dev"]
+        assert [row["participant"] for row in as_json(admin("run", "list", "--json", "--participant", "acme"))] == [
+            "acme"
+        ]
+        assert played.run[:10] in admin("run", "list")[1]
+
+    def test_showing(self, admin, played):
+        assert as_json(admin("run", "show", played.run, "--json"))["rounds"] == 2
+        code, out, _ = admin("run", "show", played.run)
+        assert code == 0
+        assert "system       copy" in out
+
+    def test_a_run_that_does_not_exist(self, admin):
+        code, _, err = admin("run", "show", "x")
+        assert code == 1
+        assert "there is no run x" in err
+
+
+class TestTokens:
+    def test_rotating_and_voiding(self, admin, store):
+        assert "runs under way keep their key" in admin("tokens", "rotate")[1]
+        assert set(Registry(store).ring().secrets) == {1, 2}
+        assert "must ask for their sentence again" in admin("tokens", "rotate", "--void")[1]
+        assert set(Registry(store).ring().secrets) == {3}
+
+
+class TestStores:
+    def test_a_store_that_does_not_exist_is_not_made(self, tmp_path, capsys):
+        assert run(["admin", "participant", "list", "--store", f"sqlite:{tmp_path / 'typo.db'}"]) == 1
+        assert "there is no store at" in capsys.readouterr().err
+        assert not (tmp_path / "typo.db").exists()
+
+    def test_an_address_that_is_none(self, capsys):
+        assert run(["admin", "participant", "list", "--store", "mysql:x"]) == 1
+        assert "a store is sqlite:PATH or dynamodb:REGION-OR-URL" in capsys.readouterr().err
+
+    def test_the_environment_names_the_store(self, store, address, monkeypatch, capsys):
+        monkeypatch.setenv("BANDITMT_STORE", address)
+        assert run(["admin", "phase", "list", "--json"]) == 0
+        assert len(json.loads(capsys.readouterr().out)) == 3

@@ -1,0 +1,254 @@
+"""``banditmt corpus``: every command, and what each refuses in one line."""
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from corpora.debian.apt import Package
+from corpora.lines import LineWriter
+from corpora.task import Pair, Task
+from simulator.cli import corpus, run
+from tests.corpora.fakes import FakeGenerator
+from tests.corpora.tasks import write_task
+
+
+@pytest.fixture
+def fake_generator(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("corpora.synth")
+    module.Generator = FakeGenerator  # type: ignore[attr-defined]
+    module.GENERATOR_VERSION = "0"  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "corpora.synth", module)
+
+
+def words(number: int) -> str:
+    """A number as letters, since cleaning drops sources with several numerals."""
+    return "".join(chr(ord("a") + int(digit)) for digit in str(number))
+
+
+@pytest.fixture
+def tsv(tmp_path: Path) -> Path:
+    file = tmp_path / "shop.tsv"
+    rows = [f"Ware {words(n)}, rot\tGood {words(n)}, red\tdoc-{n // 10}" for n in range(2000)]
+    file.write_text("\n".join([*rows, rows[0], "2 x 3\t2 by 3\tdoc", "nichts\t\tdoc"]) + "\n")
+    return file
+
+
+@pytest.mark.usefixtures("fake_generator")
+def test_synth_writes_a_sound_task(tmp_path, capsys):
+    out = tmp_path / "task"
+    assert run(["corpus", "synth", "--out", str(out), "--processes", "1", "--out-of-domain", "500"]) == 0
+    assert "out-of-domain 500, mock 48, dev 4,000, training 10,000 lines" in capsys.readouterr().out
+    assert run(["corpus", "check", str(out)]) == 0
+    assert capsys.readouterr().out == f"{out} is sound\n"
+    description = Task.open(out).description
+    assert (description.generator, description.licence, description.seed) == ("synth 0", "CC0-1.0", 1)
+
+
+@pytest.mark.usefixtures("fake_generator")
+def test_synth_perturbs_feedback_when_asked(tmp_path):
+    sizes = ["--mock", "3", "--dev", "580", "--training", "1233", "--out-of-domain", "2", "--processes", "1"]
+    arguments = ["--out", str(tmp_path / "task"), "--perturbation", "granular:5", "--seed", "9", *sizes]
+    assert run(["corpus", "synth", *arguments]) == 0
+    description = Task.open(tmp_path / "task").description
+    assert description.perturbation == "granular:5"
+    assert description.signature.endswith("|perturb:granular:5")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "complaint"),
+    [
+        (["--training", "9999"], 1, "nearest: 9,989 or 10,000"),
+        (["--perturbation", "loud:1"], 1, "unknown feedback perturbation 'loud:1'"),
+        (["--scale", "huge"], 2, "'huge' is not one of"),
+        (["--seed", "-1"], 2, "greater than or equal to 0"),
+        (["--out-of-domain", "0"], 2, "greater than or equal to 1"),
+    ],
+)
+@pytest.mark.usefixtures("fake_generator")
+def test_synth_refuses(tmp_path, capsys, arguments, code, complaint):
+    assert run(["corpus", "synth", "--out", str(tmp_path / "task"), *arguments]) == code
+    error = capsys.readouterr().err
+    assert complaint in error
+    assert error.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_import_cleans_cuts_and_reports(tmp_path, capsys, tsv):
+    out = tmp_path / "task"
+    arguments = ["--source", "de", "--target", "en", "--in-domain", str(tsv), "--out-of-domain", str(tsv), "--unique"]
+    assert run(["corpus", "import", "--out", str(out), *arguments, "--licence", "MIT", "--processes", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert "2,003 pairs read, 2,000 kept" in printed
+    assert "several numerals" in printed
+    assert "out-of-domain 2,000, mock 48, dev" in printed
+    assert run(["corpus", "check", str(out)]) == 0
+    description = Task.open(out).description
+    assert description.cleaning["training"] == {
+        "read": 2003,
+        "more than 10,000 characters": 0,
+        "non-printing characters": 0,
+        "punctuation": 0,
+        "lowercase": 0,
+        "pre-tokenise": 0,
+        "tokenise": 0,
+        "decimal points": 0,
+        "empty side": 1,
+        "several numerals": 1,
+        "more than 25 tokens": 0,
+        "repeated": 1,
+    }
+    assert not description.has_documents
+
+
+def test_import_keeps_documents_when_asked(tmp_path, tsv):
+    out = tmp_path / "task"
+    arguments = ["--source", "de", "--target", "en", "--in-domain", str(tsv), "--documents", "--processes", "1"]
+    assert run(["corpus", "import", "--out", str(out), *arguments]) == 0
+    assert run(["corpus", "check", str(out)]) == 0
+    assert next(Task.open(out).pairs("training")).document.startswith("doc-")
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ("missing.tsv", "missing.tsv: no such file or directory"),
+        ("torn.tsv", "torn.tsv:3: has 1 columns, but the first line has 3"),
+        ("few.tsv", "a task needs 1,000 clean in-domain pairs or more, but there are 1"),
+    ],
+)
+def test_import_refuses(tmp_path, capsys, monkeypatch, given, complaint):
+    monkeypatch.chdir(tmp_path)
+    Path("torn.tsv").write_text("a\tb\tc\na\tb\tc\na\n")
+    Path("few.tsv").write_text("a\tb\n")
+    arguments = ["--out", "task", "--source", "de", "--target", "en", "--in-domain", given, "--processes", "1"]
+    assert run(["corpus", "import", *arguments]) == 1
+    assert capsys.readouterr().err.strip() == f"banditmt: {complaint}"
+    assert {path.name for path in tmp_path.iterdir()} == {"torn.tsv", "few.tsv"}
+
+
+def test_import_refuses_what_is_no_language(tmp_path, capsys, tsv):
+    arguments = ["--source", "../x", "--target", "en", "--in-domain", str(tsv)]
+    assert run(["corpus", "import", "--out", str(tmp_path / "task"), *arguments]) == 2
+    assert "'../x' is no language code" in capsys.readouterr().err
+
+
+def test_debian_makes_a_task_of_what_apt_delivers(tmp_path, capsys, monkeypatch):
+    class PretendedApt:
+        def __init__(self, cache: Path, languages: tuple[str, str]) -> None:
+            assert (cache, languages) == (tmp_path / "cache", ("fr", "en"))
+
+        def update(self) -> None: ...
+
+        def locate(self, names: list[str]) -> tuple[list[Package], list[str]]:
+            return [Package(name, f"{name}.deb", 10, None) for name in names[1:]], names[:1]
+
+        def fetch(self, packages: list[Package], progress: Callable[[int], None]) -> None:
+            progress(10 * len(packages))
+
+    texts = [Pair(f"ligne {words(n)}", f"line {words(n)}") for n in range(1500)]
+    monkeypatch.setattr(corpus, "Apt", PretendedApt)
+    monkeypatch.setattr(corpus, "interface_pairs", lambda *_: iter(texts))
+    monkeypatch.setattr(corpus, "manual_pairs", lambda *_: iter(texts))
+    out = tmp_path / "task"
+    options = ["--language", "fr", "--cache", str(tmp_path / "cache"), "--processes", "1"]
+    assert run(["corpus", "debian", "--out", str(out), *options]) == 0
+    assert "not in this release: libreoffice-l10n-fr" in capsys.readouterr().err
+    assert run(["corpus", "check", str(out)]) == 0
+    assert Task.open(out).parts == ["out-of-domain", "mock", "dev", "training"]
+
+
+def test_debian_without_apt_says_so(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    assert run(["corpus", "debian", "--out", str(tmp_path / "task"), "--cache", str(tmp_path)]) == 1
+    assert capsys.readouterr().err.startswith("banditmt: apt-get is not on this machine")
+
+
+def test_check_names_every_problem(tmp_path, capsys):
+    task = write_task(tmp_path / "task")
+    (task.path / "mock.de.gz").unlink()
+    with LineWriter(task.path / "mock.de.gz") as writer:
+        for line in ("mock satz 0", "", "mock satz 2"):
+            writer.write(line)
+    assert run(["corpus", "check", str(task.path)]) == 1
+    assert f"{task.path}/mock.de.gz:2: empty line\n" in capsys.readouterr().out
+
+
+def test_stats_of_one_task_as_json(tmp_path, capsys):
+    task = write_task(tmp_path / "task")
+    assert run(["corpus", "stats", str(task.path), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["in_domain_pairs"], found["out_of_domain_pairs"]) == (3 + 6 + 10, 5)
+    assert found["in_domain_mean"] == 3
+    assert "in_domain_mean" in found["out_of_tolerance"]
+
+
+def test_stats_of_one_phase_without_out_of_domain_side(tmp_path, capsys):
+    task = write_task(tmp_path / "task")
+    assert run(["corpus", "stats", str(task.path), "--json", "--phase", "dev"]) == 0
+    assert json.loads(capsys.readouterr().out)["in_domain_pairs"] == 6
+
+
+def test_stats_compares_tasks_in_one_table(tmp_path, capsys):
+    paths = [str(write_task(tmp_path / name, out_of_domain=size).path) for name, size in (("a", 5), ("b", 6))]
+    assert run(["corpus", "stats", *paths, "--markdown"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"| statistic | paper | accepted | {paths[0]} | {paths[1]} |"
+    assert "| out-of-domain pairs | 5,500,000 |  | 5 | 6 |" in lines
+    assert "| in-domain source tokens, mean | 6.6 | 6.3 to 6.9 | ✗ 3.0 | ✗ 3.0 |" in lines
+    assert run(["corpus", "stats", *paths, "--json"]) == 0
+    assert set(json.loads(capsys.readouterr().out)) == set(paths)
+    assert run(["corpus", "stats", *paths]) == 0
+    assert "out of tolerance" in capsys.readouterr().out
+
+
+def test_sample_shows_the_same_pairs_for_the_same_seed(tmp_path, capsys):
+    task = write_task(tmp_path / "task")
+    printed = []
+    for seed in ("1", "1", "2"):
+        assert run(["corpus", "sample", str(task.path), "-n", "4", "--seed", seed, "--json"]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1] != printed[2]
+    first = json.loads(printed[0].splitlines()[0])
+    assert first["source"].replace("satz", "sentence") == first["target"]
+
+
+def test_sample_of_a_side_as_table(tmp_path, capsys):
+    task = write_task(tmp_path / "task")
+    arguments = ["corpus", "sample", str(task.path), "--part", "out-of-domain", "-n", "99"]
+    assert run([*arguments, "--markdown"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:3] == ["| line | de | en |", "| --- | --- | --- |", "| 1 | news satz 0 | news sentence 0 |"]
+    assert len(lines) == 2 + 5
+    assert run(arguments) == 0
+    assert "news satz 4" in capsys.readouterr().out
+
+
+def test_ceiling_of_a_synthetic_task(tmp_path, capsys):
+    task = write_task(tmp_path / "task", generator="synth 1")
+    assert run(["corpus", "ceiling", str(task.path), "--sample", "5"]) == 0
+    assert 0.1 < float(capsys.readouterr().out) <= 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["ceiling", "task"], "task was made by 'test 1'; only synthetic tasks know their ceiling"),
+        (["stats", "nowhere"], "nowhere is not a task: it has no task.json"),
+        (["sample", "nowhere"], "nowhere is not a task: it has no task.json"),
+        (
+            ["sample", "task", "--part", "test"],
+            "task has no test.de.gz; its parts are out-of-domain, mock, dev, training",
+        ),
+        (["stats", "task", "--phase", "test"], "task has no test.de.gz"),
+    ],
+)
+def test_looking_at_what_is_not_there_is_one_line(tmp_path, capsys, monkeypatch, arguments, complaint):
+    monkeypatch.chdir(tmp_path)
+    write_task(Path("task"))
+    assert run(["corpus", *arguments]) == 1
+    assert complaint in capsys.readouterr().err

@@ -1,0 +1,225 @@
+"""``banditmt leaderboard`` and the commands that look after it, as they are typed."""
+
+import io
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from lambdas.registry import Registry
+from lambdas.service import Service
+from lambdas.store import open_store
+from simulator.cli import run
+from simulator.cli.leaderboard import print_board, sparkline
+from tests.lambdas import tasks
+from tests.leaderboard import boards
+
+
+@pytest.fixture
+def address(tmp_path):
+    return f"sqlite:{tmp_path / 'store.db'}"
+
+
+@pytest.fixture
+def store(address):
+    """A small competition: an oracle of a kind, a baseline, somebody better, somebody in the middle of a run."""
+    store = open_store(address)
+    tasks.load(store)
+    service = Service(store)
+    organiser, player = (tasks.participant(store, service, name) for name in ("organiser", "acme"))
+    for who, system, suffix, rounds in (
+        (organiser, "X-oracle", " secretref", None),
+        (organiser, "X-static", "", None),
+        (player, "X-learner", " secretref und", None),
+        (player, "slow", "", 7),
+    ):
+        opened = service.open_run(who, "dev", system).run
+        tasks.play(service, who, opened, rounds=rounds, translate=lambda s, suffix=suffix: s.source + suffix)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def banditmt(store, address, capsys):
+    """Type a command; get its exit code, what it printed and what it complained."""
+
+    def typed(*words):
+        code = run([*words, "--store", address])
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return typed
+
+
+def designate(banditmt):
+    assert banditmt("admin", "oracle", "set", "organiser", "X-oracle")[0] == 0
+    assert banditmt("admin", "baseline", "mark", "organiser", "X-static")[0] == 0
+
+
+class TestLeaderboard:
+    def test_the_table(self, banditmt, monkeypatch):
+        monkeypatch.setenv("COLUMNS", "160")
+        designate(banditmt)
+        code, out, _ = banditmt("leaderboard", "--phase", "dev")
+        assert code == 0
+        assert "phase dev (open), 14 rounds" in out
+        assert re.search(r"1a +X-learner +acme", out)
+        assert "X-oracle (oracle)" in out
+        assert "slow (running at 50%)" in out
+        assert "reward: sentBLEU|" in out
+
+    def test_json_is_the_boards(self, banditmt):
+        designate(banditmt)
+        code, out, _ = banditmt("leaderboard", "--phase", "dev", "--json")
+        rows = {row["system"]: row for row in json.loads(out)["rows"]}
+        assert (code, len(rows)) == (0, 4)
+        assert rows["X-learner"]["gap_closed"] == pytest.approx(
+            (rows["X-learner"]["reward"] - rows["X-static"]["reward"])
+            / (rows["X-oracle"]["reward"] - rows["X-static"]["reward"])
+        )
+
+    def test_csv_and_latex(self, banditmt):
+        assert banditmt("leaderboard", "--phase", "dev", "--csv")[1].count("\n") == 5
+        assert banditmt("leaderboard", "--phase", "dev", "--latex")[1].endswith("\\end{tabular}\n")
+
+    def test_figures(self, banditmt, tmp_path, monkeypatch):
+        monkeypatch.setattr("leaderboard.figures.save_figures", lambda board, folder: [folder / f"{board.phase}.svg"])
+        code, out, err = banditmt("leaderboard", "--phase", "dev", "--figures", str(tmp_path / "f"))
+        assert (code, out) == (0, "")
+        assert "dev.svg" in err
+        monkeypatch.setattr("leaderboard.figures.save_figures", lambda *_: [])
+        assert "nothing to draw in phase mock" in banditmt("leaderboard", "--phase", "mock", "--figures", ".")[2]
+
+    def test_a_phase_that_nobody_has_played(self, banditmt):
+        code, out, _ = banditmt("leaderboard", "--phase", "mock")
+        assert code == 0
+        assert "nobody has played a round yet" in out
+
+    @pytest.mark.parametrize(
+        ("words", "code", "complaint"),
+        [
+            (("--phase", "finals"), 1, "there is no phase finals (training, mock, dev)"),
+            (("--phase", "dev", "--json", "--csv"), 2, "exclude each other"),
+            ((), 2, "--phase"),
+        ],
+    )
+    def test_what_is_refused(self, banditmt, words, code, complaint):
+        exit_code, out, err = banditmt("leaderboard", *words)
+        assert (exit_code, out) == (code, "")
+        assert complaint in err
+        assert err.count("\n") == 1
+
+    def test_a_store_that_is_not_there(self, tmp_path, capsys):
+        assert run(["leaderboard", "--phase", "dev", "--store", f"sqlite:{tmp_path / 'none'}"]) == 1
+        assert "there is no store at" in capsys.readouterr().err
+
+
+class TestPrinting:
+    def test_every_kind_of_row(self):
+        console = Console(width=160, record=True, file=io.StringIO())
+        print_board(boards.contest_board(), console)
+        text = console.export_text()
+        assert re.search(r"1a +UMD-domain-adaptation +umd +1,192\.6 +0\.2982 +±0\.0160 +0\.4166 +26% +51\.1", text)
+        assert "LIMSI (abandoned at 22%)" in text
+
+    def test_a_narrow_terminal_leaves_out_what_can_be_spared(self):
+        console = Console(width=80, record=True, file=io.StringIO())
+        print_board(boards.contest_board(), console)
+        lines = console.export_text().splitlines()
+        assert lines[1].split() == ["#", "system", "reward", "mean", "regret", "gap", "BLEU", "curve"]
+        assert all(len(line) <= 80 for line in lines[:14])
+        assert "█" * 5 in lines[2]
+
+    def test_names_are_neither_markup_nor_control(self):
+        console = Console(width=400, record=True, file=io.StringIO())
+        print_board(boards.hostile_board(), console)
+        text = console.export_text()
+        assert "<script>alert('x')</script>" in text
+        assert "\u202e" not in text
+
+    def test_more_groups_than_letters(self):
+        console = Console(width=160, record=True, file=io.StringIO())
+        board = boards.contest_board()
+        many = [replace(row, group=27) if row.rank else row for row in board.rows]
+        print_board(replace(board, rows=many), console)
+        assert re.search(r" 1 +UMD-domain-adaptation", console.export_text())
+
+    @pytest.mark.parametrize(
+        ("values", "scale", "bars"), [([0, 0.5, 1], 1, "▁▅█"), ([0, 0], 0, "▁▁"), ([], 1, ""), ([2], 1, "█")]
+    )
+    def test_sparklines(self, values, scale, bars):
+        assert sparkline(values, scale) == bars
+
+
+class TestRoles:
+    def test_they_can_be_given_changed_and_taken(self, banditmt):
+        designate(banditmt)
+        assert banditmt("admin", "family", "set", "acme", "slow", "X")[1] == (
+            "slow of acme is of family X, as contestant\n"
+        )
+        banditmt("admin", "family", "set", "organiser", "X-static", "Y")
+        assert banditmt("admin", "roles")[1].splitlines() == [
+            "contestant  X           slow of acme",
+            "oracle      X           X-oracle of organiser",
+            "baseline    Y           X-static of organiser",
+        ]
+        banditmt("admin", "oracle", "unset", "organiser", "X-oracle")
+        banditmt("admin", "baseline", "unmark", "organiser", "X-static")
+        roles = json.loads(banditmt("admin", "roles", "--json")[1])
+        assert [(role["system"], role["kind"], role["family"]) for role in roles] == [
+            ("slow", "contestant", "X"),
+            ("X-oracle", "contestant", "X"),
+            ("X-static", "contestant", "X"),
+        ]
+
+    @pytest.mark.parametrize("words", [("nobody", "x"), ("acme", "a b"), ("acme", "x", "--family", "<>")])
+    def test_what_is_refused(self, banditmt, words):
+        code, out, err = banditmt("admin", "oracle", "set", *words)
+        assert (code, out, err.count("\n")) == (1, "", 1)
+
+
+class TestRebuildAndVerify:
+    def test_a_sound_store(self, banditmt, store):
+        assert banditmt("admin", "rebuild") == (0, "4 runs summarised from 49 rounds\n", "")
+        assert len(store.documents("board/dev")) == 4
+        assert banditmt("admin", "verify") == (0, "49 rounds of 4 runs checked, 0 complaints\n", "")
+        assert json.loads(banditmt("admin", "verify", "--phase", "mock", "--json")[1]) == {
+            "runs": 0,
+            "rounds": 0,
+            "complaints": [],
+        }
+
+    def test_a_board_that_was_tampered_with_is_found_and_mended(self, banditmt, store):
+        banditmt("admin", "rebuild", "--phase", "dev")
+        [first, *_] = Registry(store).runs("dev")
+        document = store.document("board/dev", first.id)
+        store.replace("board/dev", first.id, {**document, "total": [*document["total"][:1], 1, *document["total"][2:]]})
+        code, out, _ = banditmt("admin", "verify")
+        assert code == 1
+        assert f"run {first.id}: the board does not show what the ledger holds" in out
+        assert json.loads(banditmt("admin", "verify", "--json")[1])["complaints"][0]["round"] is None
+        banditmt("admin", "rebuild")
+        assert banditmt("admin", "verify")[0] == 0
+
+    @pytest.mark.parametrize("command", ["rebuild", "verify"])
+    def test_a_phase_that_is_not_there(self, banditmt, command):
+        code, _, err = banditmt("admin", command, "--phase", "finals")
+        assert (code, err) == (1, "banditmt: there is no phase finals (training, mock, dev)\n")
+
+
+def test_the_page_is_written_with_its_data(banditmt, tmp_path, monkeypatch):
+    monkeypatch.setattr("leaderboard.page.library", lambda: b"the library")
+    folder = tmp_path / "site"
+    code, printed, told = banditmt("leaderboard", "--phase", "dev", "--html", str(folder))
+    assert (code, printed) == (0, "")
+    assert "index.html" in told
+    assert json.loads((folder / "data" / "dev.json").read_text())["phase"] == "dev"
+    assert (folder / "vega.js").read_bytes() == b"the library"
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(banditmt, tmp_path):
+    (tmp_path / "taken").write_text("")
+    code, _, told = banditmt("leaderboard", "--phase", "dev", "--html", str(tmp_path / "taken"))
+    assert (code, told.count("\n")) == (1, 1)

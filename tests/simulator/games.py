@@ -1,0 +1,36 @@
+"""A small task whose text tiny models can learn, loaded and ready to be played."""
+
+from corpora.description import OUT_OF_DOMAIN
+from corpora.task import TaskWriter, in_served_order, write_pairs
+from lambdas.phases import Layout
+from lambdas.store import open_store
+from learners.seed_models import Size
+from simulator.competition import Arena
+from simulator.pretraining import make_seed_models
+from simulator.tasks import load_task
+from tests.corpora.tasks import description
+from tests.learners.tiny import SCHEDULE, sentences
+
+LAYOUTS = {"mock": Layout.plain(5), "dev": Layout(3, 4, 9), "training": Layout(2, 3, 6)}
+
+
+def write_task(path, seed=0):
+    """30 dev rounds of German in seven words."""
+    with TaskWriter(path, description(seed=seed)) as writer:
+        for number, (part, layout) in enumerate(LAYOUTS.items()):
+            served = in_served_order(sentences(layout.distinct, seed=10 + number), layout, part)
+            writer.add(part, write_pairs(writer.directory, part, ("de", "en"), served), layout)
+        pairs = sentences(200, seed=seed)
+        writer.add(OUT_OF_DOMAIN, write_pairs(writer.directory, OUT_OF_DOMAIN, ("de", "en"), pairs))
+    return path
+
+
+def make_arena(folder, models=(), phase="dev"):
+    """The task in a store, with these seed models."""
+    task = write_task(folder / "task")
+    address = f"sqlite:{folder / 'store'}?synchronous=normal"
+    store = open_store(address)
+    load_task(store, task)
+    store.close()
+    make_seed_models(task, folder / "models", models, size=Size.TINY, schedule=SCHEDULE)
+    return Arena(address, phase, folder / "models", folder / "runs")

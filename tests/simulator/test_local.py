@@ -1,0 +1,196 @@
+"""One suite of behaviour for every way to play: what a participant sees does not depend on the way in."""
+
+import functools
+from contextlib import contextmanager
+
+import pytest
+
+from banditmt_client import (
+    Client,
+    ConflictError,
+    InvalidRequestError,
+    InvalidTranslationError,
+    NotFoundError,
+    OrderError,
+    Phase,
+    PhaseClosedError,
+    Progress,
+    QuotaExceededError,
+)
+from lambdas import wiring
+from lambdas.registry import PhaseState, Registry
+from lambdas.service import Service
+from lambdas.store.sqlite import SQLiteStore
+from leaderboard.metrics.bleu import sentence_bleu
+from simulator.cloud.local import local_server
+from simulator.cloud.server import running
+from simulator.cloud.template import Template
+from simulator.local import local_client
+from tests.lambdas import tasks
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = SQLiteStore.open(f"{tmp_path / 'store.db'}?synchronous=normal")
+    tasks.load(store)
+    yield store
+    store.close()
+
+
+read_template = functools.cache(Template.load)  # it takes a moment
+
+
+@contextmanager
+def over_http(store, participant):
+    """A client of the local cloud, which serves in a thread."""
+    api_key = Registry(store).add_participant(participant)
+    server = local_server(read_template("local"), Service(store), ("127.0.0.1", 0))
+    try:
+        with running(server), Client(api_key, server.url) as client:
+            yield client
+    finally:
+        wiring.use(None)
+
+
+@pytest.fixture(params=[local_client, over_http], ids=["local", "http"])
+def client(request, store):
+    with request.param(store, "acme") as client:
+        yield client
+
+
+def play(run):
+    return [run.submit(sentence.source) for sentence in run]
+
+
+def expected_scores(phase):
+    pairs = tasks.pairs(phase)
+    order = [phase.layout.place(index).sentence for index in range(phase.layout.total)]
+    return [pytest.approx(sentence_bleu(*pairs[sentence]), abs=1e-12) for sentence in order]
+
+
+def test_a_whole_run(client):
+    run = client.open_run(phase="dev", system="copy")
+    scores = play(run)
+    assert scores == expected_scores(tasks.DEV)
+    assert run.progress.finished
+    assert run.progress.cumulative_reward == pytest.approx(sum(scores))
+
+
+def test_dev_can_be_played_again(client):
+    first = client.open_run(phase="dev", system="copy")
+    scores = play(first)
+    second = client.open_run(phase="dev", system="copy")
+    assert second.id != first.id
+    assert play(second) == scores
+
+
+def test_an_unfinished_run_goes_on(client):
+    first = client.open_run(phase="dev", system="copy")
+    first.sentence()
+    score = first.submit("a translation")
+    second = client.open_run(phase="dev", system="copy")
+    assert (second.id, second.progress) == (first.id, Progress(1, 14, second.progress.cumulative_reward))
+    assert second.progress.cumulative_reward == pytest.approx(score)
+    assert (second.last.translation, second.last.score, second.last.index) == ("a translation", score, 0)
+    assert second.last.source == tasks.source("dev", 0)
+    assert len(play(second)) == 13
+
+
+def test_a_finished_run_can_be_looked_at(client):
+    run = client.open_run(phase="mock", system="copy")
+    play(run)
+    again = client.get_run(run.id)
+    assert (list(again), again.progress.finished) == ([], True)
+    with pytest.raises(OrderError):
+        again.submit("more")
+
+
+def test_training_is_played_once(client):
+    run = client.open_run(phase="training", system="copy")
+    play(run)
+    with pytest.raises(ConflictError) as refused:
+        client.open_run(phase="training", system="copy")
+    assert (refused.value.code, refused.value.status, refused.value.run) == ("already_played", 409, run.id)
+
+
+def test_another_translation_for_a_settled_round_is_refused(client):
+    here, there = (client.open_run(phase="mock", system="copy") for _ in range(2))
+    here.sentence()
+    there.sentence()
+    score = here.submit("one")
+    with pytest.raises(ConflictError) as refused:
+        there.submit("another")
+    assert refused.value.code == "translation_conflict"
+    assert there.submit("one") == score
+
+
+def test_phases(client):
+    assert client.phases() == [
+        Phase("training", "open", 4, repeatable=False),
+        Phase("mock", "open", 5, repeatable=True),
+        Phase("dev", "open", 14, repeatable=True),
+    ]
+
+
+@pytest.mark.parametrize("state", [PhaseState.CLOSED, PhaseState.FROZEN])
+def test_no_run_begins_in_a_phase_that_is_not_open(state, store, client):
+    Registry(store).set_phase("dev", state)
+    with pytest.raises(PhaseClosedError):
+        client.open_run(phase="dev", system="copy")
+
+
+def test_budgets_are_kept(store, client):
+    Registry(store).set_phase("mock", PhaseState.OPEN, runs=1)
+    play(client.open_run(phase="mock", system="copy"))
+    with pytest.raises(QuotaExceededError):
+        client.open_run(phase="mock", system="copy")
+
+
+@pytest.mark.parametrize(("phase", "system"), [("nope", "copy"), ("", "copy")])
+def test_an_unknown_phase(phase, system, client):
+    with pytest.raises(NotFoundError):
+        client.open_run(phase=phase, system=system)
+
+
+@pytest.mark.parametrize("system", ["", "a" * 500, "two\nlines"])
+def test_a_name_that_no_system_can_have(system, client):
+    with pytest.raises(InvalidRequestError):
+        client.open_run(phase="mock", system=system)
+
+
+@pytest.mark.parametrize("run", ["nope", "a" * 26, "../phases"])
+def test_an_unknown_run(run, client):
+    with pytest.raises(NotFoundError):
+        client.get_run(run)
+
+
+def test_a_translation_beyond_all_reason(client):
+    run = client.open_run(phase="mock", system="copy")
+    sentence = run.sentence()
+    with pytest.raises(InvalidTranslationError, match="at most 4,000 characters"):
+        run.submit("word " * 10_000)
+    with pytest.raises(InvalidRequestError) as refused:  # by the service itself, whoever the client is
+        client._connection.translate(run.id, sentence.id, "word " * 10_000)
+    assert refused.value.code == "too_large"
+    assert run.submit("word") >= 0
+
+
+def test_somebody_else_s_run_does_not_exist(store, client):
+    foreign = local_client(store, "rival").open_run(phase="mock", system="copy")
+    with pytest.raises(NotFoundError):
+        client.get_run(foreign.id)
+
+
+def test_the_leaderboard(client):
+    play(client.open_run(phase="mock", system="copy"))
+    play(client.open_run(phase="training", system="copy"))
+    [row] = client.leaderboard("mock")["rows"]
+    assert (row["system"], row["rank"], row["status"]) == ("copy", 1, "finished")
+    assert client.leaderboard("training")["visible"] == "own"
+    with pytest.raises(NotFoundError):
+        client.leaderboard("finals")
+
+
+def test_a_client_shows_whose_it_is(store):
+    assert repr(local_client(store, "acme")) == "Client(LocalConnection('acme'))"
+    assert isinstance(local_client(store, "acme"), Client)

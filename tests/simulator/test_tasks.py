@@ -1,0 +1,66 @@
+"""Loading a task from disk into a store."""
+
+from pathlib import Path
+
+import pytest
+
+from corpora.errors import TaskError
+from lambdas.loading import LoadError
+from lambdas.registry import Registry
+from lambdas.service import Service
+from lambdas.store import open_store
+from simulator.tasks import load_task
+from tests.corpora.tasks import LAYOUTS, write_task
+
+
+def test_every_phase_is_loaded_and_served_in_order(tmp_path: Path) -> None:
+    task = write_task(tmp_path / "task")
+    store = open_store(f"sqlite:{tmp_path / 'store'}?synchronous=normal")
+    reported: list[tuple[str, int, int]] = []
+    load_task(store, task.path, progress=lambda *report: reported.append(report))
+    assert {report[0]: report[1:] for report in reported} == {
+        name: (layout.distinct, layout.distinct) for name, layout in LAYOUTS.items()
+    }
+    service, api_key = Service(store), Registry(store).add_participant("ada")
+    ada = service.authenticate(api_key)
+    for phase in LAYOUTS:
+        run = service.open_run(ada, phase, "copy").run
+        sentence, served = service.sentence(ada, run), []
+        while sentence:
+            served.append(sentence.source)
+            following = service.translate(ada, run, sentence.id, sentence.source).next
+            if following is None:
+                break
+            sentence = following
+        assert served == [pair.source for pair in task.pairs(phase)]
+
+
+def test_only_training_can_be_played_once(tmp_path: Path) -> None:
+    store = open_store(f"sqlite:{tmp_path / 'store'}")
+    records = load_task(store, write_task(tmp_path / "task").path)
+    assert {record.phase.name: record.phase.repeatable for record in records} == {
+        "mock": True,
+        "dev": True,
+        "training": False,
+    }
+
+
+def test_loading_again_changes_nothing_and_another_task_is_refused(tmp_path: Path) -> None:
+    store = open_store(f"sqlite:{tmp_path / 'store'}")
+    once = load_task(store, write_task(tmp_path / "task").path)
+    assert load_task(store, tmp_path / "task") == once
+    other = write_task(tmp_path / "other", seed=8)
+    with pytest.raises(LoadError):
+        load_task(store, other.path)
+
+
+def test_the_feedback_is_the_tasks(tmp_path: Path) -> None:
+    store = open_store(f"sqlite:{tmp_path / 'store'}")
+    [*records] = load_task(store, write_task(tmp_path / "task", perturbation="granular:5").path)
+    assert {record.feedback.perturbation for record in records} == {"granular:5"}
+    assert {record.feedback.seed for record in records} == {7}
+
+
+def test_a_folder_that_is_no_task_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TaskError, match="not a task"):
+        load_task(open_store(f"sqlite:{tmp_path / 'store'}"), tmp_path)
