@@ -123,8 +123,11 @@ class Translator:
         Parameters must be those that the sample was drawn with.
         """
         weights = np.ones(len(sample.ids)) * np.asarray(weight)
-        if self._engine and isinstance(sample.trace, Trace) and not self.model.training:
-            self._engine.backward(sample.trace, weights, entropy)
+        if self._engine and isinstance(sample.trace, Trace):
+            trace = sample.trace
+            if self.model.training:
+                trace = self._engine.dropped_out(trace, self._engine.masks(trace, self.model.dropout.p))
+            self._engine.backward(trace, weights, entropy)
         else:
             self.loss(sample, weights, entropy=entropy).backward()
 

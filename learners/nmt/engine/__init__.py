@@ -17,10 +17,12 @@ from learners.nmt.engine.algebra import Array
 from learners.nmt.engine.network import (
     Decoded,
     Encoded,
+    Masks,
     Network,
     add_translation_gradients,
     decode,
     encode,
+    follow,
 )
 from learners.nmt.engine.recurrence import Unit
 from learners.nmt.gru import GruModel
@@ -38,6 +40,7 @@ class Trace(NamedTuple):
     encoded: Encoded
     decoded: Decoded
     temperature: float
+    masks: Masks  # what dropout kept
 
 
 class Engine:
@@ -47,6 +50,8 @@ class Engine:
         self._weights = _network({name: tensor.data for name, tensor in model.named_parameters()})
         gradients = {name: tensor.grad for name, tensor in model.named_parameters() if tensor.grad is not None}
         self._gradients = _network(gradients)
+        nothing = np.empty((0, 0), self._weights.output_bias.dtype)
+        self._keep_all = Masks(nothing, nothing, nothing, nothing)
         self._compiled = False
 
     def draw(self, ids: list[int], temperature: float, uniforms: Floats | None) -> tuple[Drawn, Trace]:
@@ -56,19 +61,32 @@ class Engine:
     def encode(self, ids: list[int]) -> Encoded:
         if not self._compiled:
             self._compile()
-        return encode(self._weights, np.array(ids))
+        return encode(self._weights, np.array(ids), self._keep_all)
 
     def decode(self, encoded: Encoded, temperature: float, uniforms: Floats | None) -> tuple[Drawn, Trace]:
         numbers = GREEDY if uniforms is None else uniforms
         decoded = decode(self._weights, encoded, temperature, numbers, length_bound(len(encoded.ids)))
         drawn = Drawn(decoded.ids.tolist(), decoded.log_probability, decoded.attention, encoded.mean[0])
-        return drawn, Trace(encoded, decoded, temperature)
+        return drawn, Trace(encoded, decoded, temperature, self._keep_all)
 
     def backward(self, trace: Trace, weights: Floats, entropy: float) -> None:
         """Add the gradients of what was drawn to the model's; see ``Translator.backward``."""
+        encoded, decoded, temperature, masks = trace
         add_translation_gradients(
-            self._weights, trace.encoded, trace.decoded, weights, entropy, trace.temperature, self._gradients
+            self._weights, encoded, decoded, weights, entropy, temperature, masks, self._gradients
         )
+
+    def masks(self, trace: Trace, probability: float) -> Masks:
+        """What dropout keeps for this source and translation, drawn where torch draws its own."""
+        source, states = trace.encoded.forwards.inputs, trace.encoded.states
+        target, combined = trace.decoded.run.inputs, trace.decoded.combined
+        return Masks(*(_mask(rows, probability) for rows in (source, states, target, combined)))
+
+    def dropped_out(self, trace: Trace, masks: Masks) -> Trace:
+        """The same translation of the same source, as it would have been computed with dropout."""
+        encoded = encode(self._weights, trace.encoded.ids, masks)
+        decoded = follow(self._weights, encoded, trace.decoded.ids, trace.temperature, masks)
+        return Trace(encoded, decoded, trace.temperature, masks)
 
     def _compile(self) -> None:
         """Make the first draw and the first step, without effect; say so if the user has to wait."""
@@ -78,9 +96,15 @@ class Engine:
         notice.start()
         try:
             drawn, trace = self.draw([EOS], 1.0, np.zeros(length_bound(1)))
-            self.backward(trace, np.zeros(len(drawn.ids)), 0.0)
+            self.backward(self.dropped_out(trace, self._keep_all), np.zeros(len(drawn.ids)), 0.0)
         finally:
             notice.cancel()
+
+
+def _mask(rows: Array, probability: float) -> Array:
+    kept = torch.empty(rows.shape, dtype=torch.from_numpy(rows).dtype).bernoulli_(1 - probability)
+    mask: Array = kept.div_(1 - probability).numpy()
+    return mask
 
 
 def _network(tensors: dict[str, torch.Tensor]) -> Network:

@@ -37,6 +37,15 @@ class Network(NamedTuple):
     output_bias: Array
 
 
+class Masks(NamedTuple):
+    """What dropout keeps, as factors: 0, or 1 / (1 - p); without any rows, everything is kept as it is."""
+
+    source: Array  # [source, embedding]
+    states: Array  # [source, both directions]
+    target: Array  # [target, embedding]
+    combined: Array  # [target, embedding]
+
+
 class Encoded(NamedTuple):
     """What was made of a source."""
 
@@ -62,7 +71,14 @@ class Decoded(NamedTuple):
 
 
 @compiled
-def encode(network: Network, ids: Array) -> Encoded:
+def _drop(mask: Array, rows: Array) -> None:
+    for t in range(len(mask)):
+        for j in range(mask.shape[1]):
+            rows[t, j] *= mask[t, j]
+
+
+@compiled
+def encode(network: Network, ids: Array, masks: Masks) -> Encoded:
     units = network.forwards.state_weights.shape[1]
     length, width = len(ids), network.source_embedding.shape[1]
     like = network.output_bias
@@ -73,6 +89,7 @@ def encode(network: Network, ids: Array) -> Encoded:
     fed_back = np.empty((1, 3 * units), like.dtype)
     for t in range(length):
         forwards.inputs[t] = network.source_embedding[ids[t]]
+    _drop(masks.source, forwards.inputs)
     project_inputs(network.forwards, forwards, 0, length)
     project_inputs(network.backwards, backwards, 0, length)
     last = np.zeros(units, like.dtype)
@@ -85,6 +102,7 @@ def encode(network: Network, ids: Array) -> Encoded:
         backwards.before[t] = last
         advance(network.backwards, backwards, t, fed_back)
         last = states[t, units:] = backwards.after[t]
+    _drop(masks.states, states)
     keys = np.empty((length, len(network.key_weights)), like.dtype)
     multiply(network.key_weights, states, keys)
     mean = np.zeros((1, 2 * units), like.dtype)
@@ -145,6 +163,43 @@ def decode(network: Network, encoded: Encoded, temperature: float, uniforms: Arr
 
 
 @compiled
+def follow(network: Network, encoded: Encoded, ids: Array, temperature: float, masks: Masks) -> Decoded:
+    """Go through a given translation: all of it is known, so most is computed for all its tokens at once."""
+    like = network.output_bias
+    length, units = len(ids), len(network.bridge_bias)
+    run = empty_run(length, network.target_embedding.shape[1], units, like)
+    fed_back = np.empty((1, 3 * units), like.dtype)
+    attention = np.empty((length, len(encoded.ids)), like.dtype)
+    both = np.empty((length, units + encoded.states.shape[1]), like.dtype)
+    combined = np.empty((length, len(network.combine_bias)), like.dtype)
+    probabilities = np.empty((length, len(like)), like.dtype)
+    scale, total = like.dtype.type(1 / temperature), 0.0
+    for t in range(length):
+        run.inputs[t] = network.target_embedding[ids[t - 1] if t else BOS]
+    _drop(masks.target, run.inputs)
+    project_inputs(network.decoder, run, 0, length)
+    for t in range(length):
+        run.before[t] = run.after[t - 1] if t else encoded.start[0]
+        advance(network.decoder, run, t, fed_back)
+        _attend(encoded, run.after[t], attention[t], both[t])
+    multiply(network.combine_weights, both, combined)
+    add_to_each(network.combine_bias, combined)
+    for t in range(length):
+        hyperbolic_tangent(combined[t])
+    dropped = combined.copy()
+    _drop(masks.combined, dropped)
+    multiply(network.output_weights, dropped, probabilities)
+    for t in range(length):
+        row = probabilities[t]
+        for v in range(len(row)):
+            row[v] = (row[v] + network.output_bias[v]) * scale
+        row[:NEVER_WRITTEN] = 0
+        softmax(row[NEVER_WRITTEN:])
+        total += math.log(row[ids[t]])
+    return Decoded(ids, run, attention, both, combined, probabilities, total)
+
+
+@compiled
 def _attend(encoded: Encoded, state: Array, attention: Array, both: Array) -> None:
     units = len(state)
     multiply(encoded.keys, state.reshape((1, units)), attention.reshape((1, len(attention))))
@@ -186,6 +241,7 @@ def add_translation_gradients(
     weights: Array,
     entropy: float,
     temperature: float,
+    masks: Masks,
     gradient: Network,
 ) -> None:
     """Add the gradient of -sum_t weights[t] log p(y_t) - entropy * sum_t H(p_t)."""
@@ -194,8 +250,11 @@ def add_translation_gradients(
     logits = _logit_changes(decoded, weights, entropy, temperature)
     combined = np.zeros_like(decoded.combined)
     add_transposed_product(network.output_weights, logits, combined)
-    add_outer_products(logits, decoded.combined, gradient.output_weights)
+    dropped = decoded.combined.copy()
+    _drop(masks.combined, dropped)
+    add_outer_products(logits, dropped, gradient.output_weights)
     add_rows(logits, gradient.output_bias)
+    _drop(masks.combined, combined)
     for t in range(length):
         for j in range(combined.shape[1]):
             combined[t, j] *= one - decoded.combined[t, j] * decoded.combined[t, j]
@@ -205,7 +264,7 @@ def add_translation_gradients(
     add_rows(combined, gradient.combine_bias)
     states, keys = np.zeros_like(encoded.states), np.zeros_like(encoded.keys)
     hidden = _attention_changes(encoded, decoded, both, states, keys)
-    start = _decoder_gradients(network, decoded, hidden, gradient)
+    start = _decoder_gradients(network, decoded, hidden, masks, gradient)
     for j in range(units):
         start[0, j] *= one - encoded.start[0, j] * encoded.start[0, j]
     mean = np.zeros_like(encoded.mean)
@@ -215,7 +274,8 @@ def add_translation_gradients(
     add_to_each(mean[0] / states.dtype.type(len(states)), states)
     add_transposed_product(network.key_weights, keys, states)
     add_outer_products(keys, encoded.states, gradient.key_weights)
-    _encoder_gradients(network, encoded, states, gradient)
+    _drop(masks.states, states)
+    _encoder_gradients(network, encoded, states, masks, gradient)
 
 
 @compiled
@@ -266,7 +326,7 @@ def _attention_changes(encoded: Encoded, decoded: Decoded, both: Array, states: 
 
 
 @compiled
-def _decoder_gradients(network: Network, decoded: Decoded, hidden: Array, gradient: Network) -> Array:
+def _decoder_gradients(network: Network, decoded: Decoded, hidden: Array, masks: Masks, gradient: Network) -> Array:
     """Through time, to the change of the first state [1, decoder]."""
     run = decoded.run
     inputs, of_input, of_state = np.zeros_like(run.inputs), np.empty_like(run.gates), np.empty_like(run.gates)
@@ -275,13 +335,14 @@ def _decoder_gradients(network: Network, decoded: Decoded, hidden: Array, gradie
         change[0] += hidden[t]
         retreat(network.decoder, run, t, change, of_input, of_state)
     add_gradients(network.decoder, run, of_input, of_state, gradient.decoder, inputs)
+    _drop(masks.target, inputs)
     for t in range(len(inputs)):
         gradient.target_embedding[decoded.ids[t - 1] if t else BOS] += inputs[t]
     return change
 
 
 @compiled
-def _encoder_gradients(network: Network, encoded: Encoded, states: Array, gradient: Network) -> None:
+def _encoder_gradients(network: Network, encoded: Encoded, states: Array, masks: Masks, gradient: Network) -> None:
     length, units = encoded.forwards.after.shape
     inputs = np.zeros_like(encoded.forwards.inputs)
     of_input, of_state = np.empty_like(encoded.forwards.gates), np.empty_like(encoded.forwards.gates)
@@ -295,5 +356,6 @@ def _encoder_gradients(network: Network, encoded: Encoded, states: Array, gradie
         change[0] += states[t, units:]
         retreat(network.backwards, encoded.backwards, t, change, of_input, of_state)
     add_gradients(network.backwards, encoded.backwards, of_input, of_state, gradient.backwards, inputs)
+    _drop(masks.source, inputs)
     for t in range(length):
         gradient.source_embedding[encoded.ids[t]] += inputs[t]

@@ -89,7 +89,39 @@ def test_twenty_steps_of_adam_lead_to_the_same_place():
     assert (fast.vector.double() - exact.vector).abs().max() < 1e-4
 
 
-def test_dropout_is_left_to_torch():
+class Replayed(torch.nn.Module):
+    """Dropout with masks given beforehand, in the order in which the model asks for them."""
+
+    def __init__(self, masks):
+        super().__init__()
+        self._masks = iter(torch.from_numpy(mask).double() for mask in masks)
+
+    def forward(self, rows):
+        return rows * next(self._masks)
+
+
+@pytest.mark.parametrize("entropy", [0.0, 0.3])
+def test_gradients_with_the_same_dropout_are_the_same(both, entropy):
+    fast, exact = both
+    sample = fast.sample(SOURCE, 0.5, np.random.default_rng(3))
+    masks = fast._engine.masks(sample.trace, 0.5)
+    weights = np.linspace(-0.5, 1, len(sample.ids))
+    fast._engine.backward(fast._engine.dropped_out(sample.trace, masks), weights, entropy)
+    exact.model.dropout = Replayed(masks)
+    exact.loss(sample, weights, entropy=entropy).backward()
+    assert exact.vector.grad.abs().max() > 0.1
+    torch.testing.assert_close(fast.vector.grad.double(), exact.vector.grad, rtol=1e-5, atol=1e-5)
+
+
+def test_dropout_keeps_its_share_and_the_mean():
+    translator = tiny_translator(replace(TINY, embedding=400))
+    sample = translator.sample(SOURCE, 1.0, np.random.default_rng(1))
+    mask = translator._engine.masks(sample.trace, 0.2).source
+    assert set(np.unique(mask)) == {0.0, np.float32(1.25)}
+    assert mask.mean() == pytest.approx(1.0, abs=0.05)
+
+
+def test_learning_has_dropout_where_the_model_trains_and_sampling_never():
     translator = tiny_translator(replace(TINY, dropout=0.5))
     sample = translator.sample(SOURCE, 1.0, np.random.default_rng(1))
     translator.model.train()
