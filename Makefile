@@ -29,7 +29,7 @@ demo: setup  ## run the main job on this machine
 	$(BIN)/banditmt demo
 
 test: setup  ## run all tests, with coverage
-	$(BIN)/python -m pytest --cov --cov-report=
+	$(BIN)/python -m pytest -n auto --cov --cov-report=
 	$(BIN)/python .ci/coverage-floor 95 leaderboard lambdas client_sdk/banditmt_client
 
 lint: setup  ## ruff, ruff format and mypy
