@@ -194,3 +194,21 @@ def test_the_leaderboard(client):
 def test_a_client_shows_whose_it_is(store):
     assert repr(local_client(store, "acme")) == "Client(LocalConnection('acme'))"
     assert isinstance(local_client(store, "acme"), Client)
+
+
+def test_runs_that_begin_at_once_register_their_participant_together(store, monkeypatch):
+    """Between the look and the registration, another process has registered the same name."""
+    look = Registry.participant
+    registered = []
+
+    def overtaken(registry, name):
+        found = look(registry, name)
+        if not registered:
+            registered.append(name)
+            registry.add_participant(name)
+        return found
+
+    monkeypatch.setattr(Registry, "participant", overtaken)
+    with local_client(store, "acme") as client:
+        assert client.open_run(phase="dev", system="copy").progress.index == 0
+    assert registered == ["acme"]
