@@ -15,6 +15,8 @@ from learners.errors import DivergedError, SnapshotError
 from learners.nmt.batches import padded, previous
 from learners.nmt.decoding import COLDEST, Drawn, beam_search, draw, length_bound
 from learners.nmt.engine import Engine, Trace
+from learners.nmt.engine import cache as compiled_code
+from learners.nmt.engine.compilation import ensure_compiled
 from learners.nmt.gru import GruModel
 from learners.nmt.hypothesis import Floats, Hypothesis, Sample
 from learners.nmt.model import TranslationModel
@@ -73,7 +75,10 @@ class Translator:
         self.target_vocabulary = target_vocabulary
         self.lexicon = dict(lexicon or {})
         self.accelerated = True  # draw and learn with the engine, where there is one; else with torch
-        self._engine = Engine(self.model) if isinstance(self.model, GruModel) and device.type == "cpu" else None
+        self._engine: Engine | None = None
+        if isinstance(self.model, GruModel) and device.type == "cpu":
+            ensure_compiled(compiled_code())
+            self._engine = Engine(self.model)
 
     @property
     def vector(self) -> nn.Parameter:

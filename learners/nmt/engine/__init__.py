@@ -1,12 +1,11 @@
 """Batch-of-one sampling and learning for the GRU on a CPU, compiled by numba.
 
 It reads the model's parameters and fills its gradients in place, so torch's optimisers, storage and everything else
-work on unchanged. Torch's own automatic differentiation is the reference that the tests hold it to. The first call on a
-machine compiles for about half a minute; later processes load the result from numba's cache.
+work on unchanged. Torch's own automatic differentiation is the reference that the tests hold it to. Its first use on a
+machine compiles it for about half a minute (see ``compilation``); all processes load the result.
 """
 
-import sys
-import threading
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -27,10 +26,7 @@ from learners.nmt.engine.network import (
 from learners.nmt.engine.recurrence import Unit
 from learners.nmt.gru import GruModel
 from learners.nmt.hypothesis import Floats
-from learners.nmt.vocabulary import EOS
 
-PATIENCE = 2.0  # seconds until a user wonders
-NOTICE = "compiling the learning engine, once on this machine: about half a minute"
 GREEDY = np.empty(0)  # no random numbers
 
 
@@ -43,6 +39,11 @@ class Trace(NamedTuple):
     masks: Masks  # what dropout kept
 
 
+def cache() -> Path:
+    """Where numba keeps the compiled engine."""
+    return Path(encode.stats.cache_path)
+
+
 class Engine:
     """Draws from a GRU model, and learns; the model's parameters must not be moved while it is in use."""
 
@@ -52,15 +53,12 @@ class Engine:
         self._gradients = _network(gradients)
         nothing = np.empty((0, 0), self._weights.output_bias.dtype)
         self._keep_all = Masks(nothing, nothing, nothing, nothing)
-        self._compiled = False
 
     def draw(self, ids: list[int], temperature: float, uniforms: Floats | None) -> tuple[Drawn, Trace]:
         """As ``learners.nmt.decoding.draw``, and what ``backward`` needs."""
         return self.decode(self.encode(ids), temperature, uniforms)
 
     def encode(self, ids: list[int]) -> Encoded:
-        if not self._compiled:
-            self._compile()
         return encode(self._weights, np.array(ids), self._keep_all)
 
     def decode(self, encoded: Encoded, temperature: float, uniforms: Floats | None) -> tuple[Drawn, Trace]:
@@ -87,18 +85,6 @@ class Engine:
         encoded = encode(self._weights, trace.encoded.ids, masks)
         decoded = follow(self._weights, encoded, trace.decoded.ids, trace.temperature, masks)
         return Trace(encoded, decoded, trace.temperature, masks)
-
-    def _compile(self) -> None:
-        """Make the first draw and the first step, without effect; say so if the user has to wait."""
-        self._compiled = True
-        notice = threading.Timer(PATIENCE, print, [NOTICE], {"file": sys.stderr})
-        notice.daemon = True
-        notice.start()
-        try:
-            drawn, trace = self.draw([EOS], 1.0, np.zeros(length_bound(1)))
-            self.backward(self.dropped_out(trace, self._keep_all), np.zeros(len(drawn.ids)), 0.0)
-        finally:
-            notice.cancel()
 
 
 def _mask(rows: Array, probability: float) -> Array:

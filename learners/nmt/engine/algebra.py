@@ -2,9 +2,6 @@
 
 Matrices are [rows, columns] as torch stores them, sequences [time, features]. Rows are taken four at a time: then every
 number that is loaded is used four times, which is what makes this as fast as the memory allows.
-
-numba's cache knows the file of a compiled function, but not the files of what it calls: after a change here or in
-``recurrence``, remove ``__pycache__`` before trusting a test.
 """
 
 import math

@@ -1,14 +1,11 @@
 """The compiled engine computes what torch computes: torch, in double precision, is the reference."""
 
-import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
-from learners.nmt import engine
-from learners.nmt.engine.network import encode
 from learners.nmt.translator import Translator
 from tests.learners.nmt.toys import TINY, tiny_translator
 
@@ -134,18 +131,3 @@ def test_learning_has_dropout_where_the_model_trains_and_sampling_never():
     again = translator.sample(SOURCE, 1.0, np.random.default_rng(1))
     assert again.ids == sample.ids  # but sampling goes without
     assert translator.model.training
-
-
-def test_a_user_who_has_to_wait_is_told_why(monkeypatch, capsys):
-    monkeypatch.setattr(engine, "PATIENCE", 0.0)
-    monkeypatch.setattr(engine, "encode", _slow(encode))
-    tiny_translator().greedy(SOURCE)
-    assert capsys.readouterr().err == "compiling the learning engine, once on this machine: about half a minute\n"
-
-
-def _slow(function):
-    def wait(*arguments):
-        time.sleep(0.2)
-        return function(*arguments)
-
-    return wait

@@ -1,0 +1,59 @@
+"""Compiles the engine once on a machine, in a process of its own, so that every other process loads the same code.
+
+Sums may be reordered by the compiler, and what a process has just compiled is not to the bit what others then load from
+numba's cache: functions that call each other are linked differently. A run that compiled and was killed would go on a
+hair's breadth beside itself. So nobody who plays compiles.
+"""
+
+import hashlib
+import subprocess
+import sys
+import threading
+from importlib.metadata import version
+from pathlib import Path
+
+from filelock import FileLock
+
+from learners.errors import LearnerError
+
+HOME = Path(__file__).parent
+PATIENCE = 2.0  # seconds until a user wonders
+NOTICE = "compiling the learning engine, once on this machine: about half a minute"
+COMPILE = "import sys; sys.path[:] = {path!r}; from learners.nmt.engine.rehearsal import rehearse; rehearse()"
+
+
+def fingerprint() -> str:
+    """Changes with the code: numba's cache knows the file of a function, but not the files of what it calls."""
+    sources = b"".join(path.read_bytes() for path in sorted(HOME.glob("*.py")))
+    return hashlib.sha256(sources + version("numba").encode()).hexdigest()[:16]
+
+
+def ensure_compiled(cache: Path) -> None:
+    """Fill numba's cache, which is this folder, unless it is filled; say so if the user has to wait."""
+    ready = cache / f"engine-{fingerprint()}.ready"
+    if ready.exists():
+        return
+    cache.mkdir(parents=True, exist_ok=True)
+    notice = threading.Timer(PATIENCE, print, [NOTICE], {"file": sys.stderr})
+    notice.daemon = True
+    notice.start()
+    try:
+        with FileLock(cache / "engine.lock"):
+            if not ready.exists():  # nobody else was faster
+                _compile_afresh(cache)
+                ready.touch()
+    finally:
+        notice.cancel()
+
+
+def _compile_afresh(cache: Path) -> None:
+    for stale in (
+        *cache.glob("engine-*.ready"),
+        *(path for kind in ("nbi", "nbc") for path in cache.glob(f"*.{kind}")),
+    ):
+        stale.unlink()
+    command = [sys.executable, "-c", COMPILE.format(path=sys.path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        reason = (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1]
+        raise LearnerError(f"the learning engine could not be compiled: {reason}")
