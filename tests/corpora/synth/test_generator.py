@@ -167,5 +167,5 @@ def test_streams_are_lazy():
     assert len(list(islice(Generator(1).in_domain("training", 10**9), 5))) == 5
 
 
-NEWS_FINGERPRINT = "9090c6a7e48631f0866c9afe0797c64380307b2556b210703e6694cf9a2b9ea2"
-DEV_FINGERPRINT = "b5ab70e5f181b61cbe49a7d40df8c87029ae33a276c9b80d3ff26e2dd299a2f3"
+NEWS_FINGERPRINT = "db4269e2654df6249623dad1f122838c438fef03fd1804f35eb45aab9cd6af46"
+DEV_FINGERPRINT = "9ec09e4ad71d999aa3a8c8c52bb9e3f2f2e5016f6f1010f6b991bf2eb59282b6"
