@@ -10,7 +10,7 @@ from corpora.synth.lexicon.entries import Lexicon, Scope
 from corpora.synth.postedit import House
 from corpora.synth.records import Record, UnavailableError, draw
 from corpora.synth.templates import HOME, Template, from_line, read
-from corpora.synth.usage import contradicts
+from corpora.synth.usage import contradicts, stutters
 from corpora.synth.wares import Phase, Stock, belongs
 
 MAX_TOKENS = 25
@@ -30,7 +30,7 @@ LENGTHS = {
     "l": range(9, 14),
     "x": range(14, MAX_TOKENS + 1),
 }
-SHARES = {"s": 0.38, "c": 0.055, "m": 0.04, "k": 0.165, "l": 0.294, "x": 0.066}
+SHARES = {"s": 0.38, "c": 0.055, "m": 0.04, "k": 0.178, "l": 0.286, "x": 0.061}
 OFFERED = SHARES | {"s": 0.55}  # many short lines are repeats, which the mixture will refuse
 OWN_LINES = {"s": 0.1, "c": 0.0, "m": 0.35, "k": 0.25, "l": 0.06, "x": 0.03}  # share of the category's own lines
 # templates that come more or less often than others
@@ -120,7 +120,9 @@ class Shop:
                 return Draft(template, record, self._houses[category], size, german)
 
     def _may_serve(self, german: str) -> bool:
-        return count_numerals(german) <= 1 and not contradicts(german) and is_served(german, self._stock.phase)
+        if count_numerals(german) > 1 or contradicts(german) or stutters(german):
+            return False
+        return is_served(german, self._stock.phase)
 
     def line(self, dice: Dice) -> Line:
         while True:

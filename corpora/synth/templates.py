@@ -121,11 +121,14 @@ def _german_noun(words: list[str], case: Case) -> Segment:
 
 def _english_noun(words: list[str]) -> Segment:
     article = words.pop(0) if words[0] in ENGLISH_ARTICLES else ""
-    noun = _noun(words.pop())
+    role = words.pop()
+    noun = _noun(role)
     adjectives = [_adjective(word) for word in words]
 
     def render(record: Record) -> str:
         word, plural = noun(record)
+        if role == "measured" and article == "a" and word.english.singular:  # "a capacity of 3 l", although a mass noun
+            return f"{word.english.article} {word.english.singular}"
         return english.phrase(word.english, article, tuple(one(record).english for one in adjectives), plural)
 
     return render

@@ -50,6 +50,15 @@ CONTRADICTIONS = {
 }
 
 
+# verbs of templates that some actions have as well
+ECHOES = ("überzeugt", "besticht", "bietet", "passt", "überzeugen")
+
+
+def stutters(text: str) -> bool:
+    """Whether a verb would come twice: ``überzeugt durch ... und überzeugt ...``."""
+    return any(text.count(f"{verb} ") > 1 for verb in ECHOES)
+
+
 def contradicts(text: str) -> bool:
     """Whether a product would be for men and for women, or for summer and for winter."""
     return any(one in text and any(other in text for other in others) for one, others in CONTRADICTIONS.items())

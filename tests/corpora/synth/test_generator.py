@@ -167,5 +167,5 @@ def test_streams_are_lazy():
     assert len(list(islice(Generator(1).in_domain("training", 10**9), 5))) == 5
 
 
-NEWS_FINGERPRINT = "db4269e2654df6249623dad1f122838c438fef03fd1804f35eb45aab9cd6af46"
-DEV_FINGERPRINT = "9ec09e4ad71d999aa3a8c8c52bb9e3f2f2e5016f6f1010f6b991bf2eb59282b6"
+NEWS_FINGERPRINT = "f6bce863229c5602f66f23a3e8cc7361b88e35bfe4b8da1a4f8b4a1666c5b36d"
+DEV_FINGERPRINT = "d9410cb7f5552e498c49e17f23015cfb46fdc0900ea3e9c0252ef7c911375244"

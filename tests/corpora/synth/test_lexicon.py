@@ -47,6 +47,13 @@ def test_rules_of_usage_are_about_words_that_there_are():
     assert all(any(lemma.endswith(paper) for lemma in accessories) for paper in usage.PAPERS)
 
 
+def test_no_line_contradicts_itself_or_stutters():
+    assert usage.contradicts("herrenschuh für damen")
+    assert not usage.contradicts("herrenschuh für den winter")
+    assert usage.stutters("der napf überzeugt durch füße und überzeugt tierhalter .")
+    assert not usage.stutters("der napf überzeugt durch füße .")
+
+
 def test_weak_nouns_are_told_by_their_genitive():
     assert noun("der kunde, kunden, kunden", "customer", {}).weak
     assert not noun("der name, namen, namens", "name", {}).weak

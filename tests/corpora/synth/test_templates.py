@@ -96,6 +96,13 @@ def test_rendering(record, german, english, expected):
     assert (template.render_german(record), template.render_english(record, 0)) == expected
 
 
+def test_what_is_measured_has_an_article(record):
+    record.attribute = Attribute(noun("das volumen, -", "capacity/-", {}), values("3..3 l"), EVERYWHERE)
+    template = compile_template("test", "mit {ein measured:dat} von {measure:dat}", ["with {a measured} of {measure}"])
+    assert template.render_german(record) == "mit einem volumen von 300 g"
+    assert template.render_english(record, 0) == "with a capacity of 300 g"
+
+
 def test_units_that_are_words_have_a_dative(record):
     record.value = Value("12 monate", "12 months", "12", "monate")
     assert compile_template("test", "bei {measure:dat}", ["{measure}"]).render_german(record) == "bei 12 monaten"
