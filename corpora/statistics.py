@@ -45,6 +45,7 @@ class Statistics:
     in_domain: Lengths  # of sources
     out_of_domain: Lengths
     duplicates: float  # share of pairs that occurred before, in their phase, with the same source and target
+    served_duplicates: float  # the same of all rounds: every pass of a held-out block after the first repeats it
     several_targets: float  # share of the distinct sources of a phase that have different targets
     source_oov: float  # share of in-domain tokens that the out-of-domain side does not have
     target_oov: float
@@ -68,9 +69,10 @@ def measure(task: Task, score: Scorer, *, parts: Iterable[str] | None = None) ->
     out_of_domain = _Side()
     for pair in task.pairs(OUT_OF_DOMAIN) if OUT_OF_DOMAIN in task.parts else ():
         out_of_domain.add(pair)
-    in_domain = _InDomain(score)
+    in_domain, rounds = _InDomain(score), 0
     for part in parts or [part for part in task.parts if part != OUT_OF_DOMAIN]:
         in_domain.begin_phase()
+        rounds += task.rounds(part)
         for pair in task.distinct_pairs(part):
             in_domain.add(pair)
     return Statistics(
@@ -79,6 +81,7 @@ def measure(task: Task, score: Scorer, *, parts: Iterable[str] | None = None) ->
         in_domain=Lengths.of(in_domain.lengths),
         out_of_domain=Lengths.of(out_of_domain.lengths),
         duplicates=_share(in_domain.repeated, in_domain.lengths.total()),
+        served_duplicates=_share(in_domain.repeated + rounds - in_domain.lengths.total(), rounds),
         several_targets=_share(*in_domain.several_targets()),
         source_oov=_oov(in_domain.sources, out_of_domain.sources),
         target_oov=_oov(in_domain.targets, out_of_domain.targets),

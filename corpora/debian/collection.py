@@ -34,11 +34,23 @@ INTERFACES = [
     "gthumb-data", "aptitude-common", "epiphany-browser-data", "gnome-control-center-data", "liferea-data",
     "xfce4-panel", "xfce4-settings", "brasero-common", "gedit-common", "homebank-data", "gnome-maps",
 ]  # fmt: skip
+# With the manual pages of a language come those programs whose own pages, in English, they translate.
 MANUALS = [
-    "libreoffice-help-{}", "libreoffice-help-en-us", "manpages", "manpages-dev", "manpages-{}", "manpages-{}-dev",
+    "libreoffice-help-{}", "libreoffice-help-en-us", "gimp-help-{}", "gimp-help-en",
+    "manpages", "manpages-dev", "manpages-{}", "manpages-{}-dev",
     "gnome-user-docs", "debian-reference-{}", "debian-reference-en", "developers-reference",
-    "developers-reference-{}", "maint-guide", "maint-guide-{}", "debian-faq", "debian-faq-{}", "systemd",
-    "util-linux", "apt", "dpkg-dev", "debhelper", "devscripts", "passwd", "man-db", "e2fsprogs", "rpm", "mount",
+    "developers-reference-{}", "maint-guide", "maint-guide-{}", "debian-faq", "debian-faq-{}", "debian-handbook",
+    "harden-doc", "installation-guide-amd64", "debian-history", "systemd", "systemd-container", "systemd-homed",
+    "systemd-resolved", "systemd-boot", "systemd-userdbd", "systemd-coredump", "systemd-journal-remote",
+    "systemd-timesyncd", "systemd-oomd", "libnss-systemd", "libpam-systemd", "udev", "util-linux",
+    "util-linux-extra", "bsdutils", "bsdextrautils", "fdisk", "eject", "uuid-runtime", "mount", "apt", "dpkg-dev",
+    "debhelper", "devscripts", "debconf-doc", "po-debconf", "adduser", "passwd", "man-db", "e2fsprogs", "rpm",
+    "coreutils", "findutils", "grep", "sed", "tar", "gzip", "bzip2", "xz-utils", "diffutils", "procps", "psmisc",
+    "cron", "anacron", "make", "gettext", "binutils", "groff", "texinfo", "less", "nano", "mutt", "wodim",
+    "sane-utils", "libsane-common", "libsane1", "nfs-common", "nfs-kernel-server", "dosfstools", "mtools", "parted",
+    "btrfs-progs", "sysstat", "cpio", "hostname", "init-system-helpers", "vorbis-tools", "grub-common", "kbd",
+    "ncurses-bin", "thinkfan", "exif", "evolution-common", "orca", "evince-common", "seahorse",
+    "gnome-applets-data", "shotwell-common", "gnome-terminal-data", "gthumb-data", "eog", "gedit-common",
 ]  # fmt: skip
 
 
@@ -103,15 +115,15 @@ def page_reader(path: str, language: str) -> Callable[[str], list[Block]] | None
     return None
 
 
-_ENGLISH_MARKS = {"en", "en-US", "C"}
-
-
 def page_key(path: str, language: str) -> tuple[bool, str]:
     """Whether a page is the foreign version, and what it has in common with the English one."""
-    name = path.rpartition("/")[2]
-    is_foreign = f"/{language}/" in path or f".{language}." in name
-    marks = {language} if is_foreign else _ENGLISH_MARKS
-    parts = [part.removesuffix(f"-{language}") for part in path.split("/") if part not in marks]
-    for mark in marks:
-        parts[-1] = parts[-1].replace(f".{mark}.", ".")
+    is_foreign = any(_is_of(language, part) for part in re.split(r"[/.]", path))
+    marking = language if is_foreign else ENGLISH
+    parts = [part.removesuffix(f"-{language}") for part in path.split("/") if not _is_of(marking, part)]
+    parts[-1] = ".".join(part for part in parts[-1].split(".") if not _is_of(marking, part))
     return is_foreign, "/".join(parts)
+
+
+def _is_of(language: str, mark: str) -> bool:
+    """Whether a directory or an infix says that a page is in a language: ``de``, ``de-DE``, or ``C`` for English."""
+    return bool(re.fullmatch(rf"{language}([-_][A-Z]{{2}})?", mark)) or (language == ENGLISH and mark == "C")

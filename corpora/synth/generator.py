@@ -18,7 +18,7 @@ from corpora.synth.retail import Retail
 from corpora.synth.shop import Line, Shop
 from corpora.synth.topics import fields
 
-GENERATOR_VERSION = "2"
+GENERATOR_VERSION = "3"
 CHUNK = 2000
 
 T = TypeVar("T")

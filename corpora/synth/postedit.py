@@ -69,17 +69,16 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "practical": ("handy",),
     "modern": ("contemporary",),
     "elegant": ("stylish",),
-    "comfortable": ("cozy",),
+    "comfortable": ("comfy",),
     "large": ("big",),
-    "protect": ("protects",),
     "thanks to": ("due to",),
-    "particularly": ("especially", "extra"),
+    "particularly": ("especially",),
     "available in": ("comes in",),
     "package contents": ("includes", "what is in the box"),
     "for indoor and outdoor use": ("for use indoors and outdoors",),
     "everyday use": ("daily use",),
     "color :": ("shade :",),
-    "adjustable": ("variable",),
+    "removable": ("detachable",),
     "lightweight": ("light",),
     "genuine leather": ("real leather",),
 }
@@ -109,7 +108,7 @@ class House:
         for literal, alternatives in SYNONYMS.items():
             if literal in english and dice.chance(LOYALTY):
                 choice = digest("synonym", self.number, literal) % (len(alternatives) + 1)
-                if choice:
+                if choice and alternatives[choice - 1] not in english:  # nothing is "durable and durable"
                     english = _replace(english, literal, alternatives[choice - 1])
         return english
 

@@ -4,19 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from corpora.synth import english
 from corpora.synth.dice import Dice
 from corpora.synth.lexicon.entries import Action, Adjective, Attribute, Lexicon, Noun, Part, Phrase, Range, Verb
+from corpora.synth.usage import DOZENS, PAPERS, PIECES, PLAIN, TINTED
 from corpora.synth.wares import SIZES, Ware
 
 COMPOUND_SHARE = 0.5
-DOZENS = frozenset(
-    {"tableware", "stationery", "hardware", "decor", "underwear", "cosmetics", "health", "lamps", "jewelry"}
-)  # categories that sell packs of many
-# endings of accessories that nobody misses
-PAPERS = ("karte", "anleitung", "anweisung", "aufkleber", "katalog", "broschüre", "heft", "urkunde", "hinweis", "blatt")
-PIECES = frozenset(
-    {"stück", "teile", "personen", "stufen", "gänge", "kanäle", "saiten", "tasten", "seiten", "blatt", "jahre"}
-)  # exact numbers, of which nobody says "about" or "at least"
+MATERIAL = frozenset({"material", "value", "figure"})
 CODE_LETTERS = "abcdefghklmnprstvwxz"
 
 
@@ -88,8 +83,9 @@ def _material(record: Record, dice: Dice) -> None:
 
 
 def _part(record: Record, dice: Dice) -> None:
-    _need(record.ware.parts)
-    record.part = dice.pick(record.ware.parts)
+    options = [part for part in record.ware.parts if part.noun.lemma not in PLAIN]
+    _need(options)
+    record.part = dice.pick(options)
 
 
 def _part_adjective(record: Record, dice: Dice) -> None:
@@ -102,6 +98,15 @@ def _value(record: Record, dice: Dice) -> None:
     _need(record.ware.attributes)
     attribute = dice.pick(record.ware.attributes)
     record.attribute, record.value = attribute, _draw_value(attribute, record, dice)
+
+
+def _figure(record: Record, dice: Dice) -> None:
+    """A value that says something without its name: ``30x40 cm``, but not ``solide``."""
+    _value(record, dice)
+    assert record.value is not None
+    assert record.attribute is not None
+    values = record.attribute.values
+    _need(values.shared or values.unit or any(character.isdigit() for character in record.value.german[:-1]))
 
 
 def _measure(record: Record, dice: Dice) -> None:
@@ -172,7 +177,16 @@ def _code(record: Record, dice: Dice) -> None:
 
 def _count(record: Record, dice: Dice) -> None:
     """Some things are sold by the dozen, and nobody buys a dozen sofas."""
-    record.count = 2 + int(dice.random() ** 3 * (22 if record.ware.category.identifier in DOZENS else 3))
+    if record.ware.head.lemma in DOZENS:
+        record.count = 4 + 2 * int(dice.random() ** 2 * 11)
+    else:
+        record.count = 2 + int(dice.random() ** 3 * 3)
+
+
+def _pack(record: Record, dice: Dice) -> None:
+    """A number of something that comes in packs."""
+    _need(record.ware.head.lemma in DOZENS)
+    _count(record, dice)
 
 
 def _size(record: Record, dice: Dice) -> None:
@@ -204,6 +218,7 @@ DRAWS: dict[str, Callable[[Record, Dice], None]] = {
     "part": _part,
     "padj": _part_adjective,
     "value": _value,
+    "figure": _figure,
     "measure": _measure,
     "use": _use,
     "fit": _fit,
@@ -216,20 +231,41 @@ DRAWS: dict[str, Callable[[Record, Dice], None]] = {
     "brand": _brand,
     "code": _code,
     "count": _count,
+    "pack": _pack,
     "size": _size,
 }
 
 
 def draw(ware: Ware, lexicon: Lexicon, needs: tuple[str, ...], dice: Dice) -> Record:
     """A record of this ware that has what is needed; ``UnavailableError`` when the ware has it not."""
-    # a cotton pillow is not made of polyester
-    compounds = ware.compounds if "material" not in needs and "value" not in needs else ware.neutral_compounds
+    compounds = ware.compounds
+    if not MATERIAL.isdisjoint(needs):  # a cotton pillow is not made of polyester
+        compounds = ware.neutral_compounds
+    elif "color" in needs:  # nor a gold ring green
+        compounds = ware.paintable_compounds
     product = dice.skewed(compounds) if compounds and dice.chance(COMPOUND_SHARE) else ware.head
     record = Record(ware, lexicon, product)
     _need(not {"plural", "heads"}.issubset(needs) or product is not ware.head)  # "hosen und hosen"
     for need in needs:
         DRAWS[need](record, dice)
+    _need(not _is_said_twice(record))
+    _need(record.color is None or TINTED.isdisjoint(feature.lemma for feature in record.features))
     return record
+
+
+def _is_said_twice(record: Record) -> bool:
+    """Whether there would be a foldable folding chair, a leather jacket of leather or a rich cream with rich butter."""
+    adjectives = [one for one in (*record.features, record.part_adjective, record.color) if one is not None]
+    words = [one.english for one in adjectives]
+    if record.material is not None:
+        words += english.noun(record.material.english, False).split()
+    name = english.noun(record.product.english, False)
+    modifier = record.product.lemma.removesuffix(record.ware.head.lemma).rstrip("-")
+    return (
+        len(set(words)) < len(words)
+        or not set(words).isdisjoint(name.split())
+        or (modifier != "" and any(one.lemma.startswith(modifier) for one in adjectives))
+    )
 
 
 def number(range_: Range, dice: Dice) -> str:
@@ -255,7 +291,7 @@ def _draw_value(attribute: Attribute, record: Record, dice: Dice) -> Value:
     if values.shared == "materials":
         _need(record.ware.materials)
         material = dice.pick(record.ware.materials)
-        return Value(material.lemma, material.english.singular or material.english.plural or "")
+        return Value(material.lemma, english.noun(material.english, False))
     numbers = "x".join(number(one, dice) for one in values.ranges)
     unit = record.lexicon.units.get(values.unit)
     _need(numbers != "1" or len(values.unit) < 4)  # "1 stunden"

@@ -76,6 +76,8 @@ class Retail:
 
     def _render(self, template: Template, dice: Dice) -> Phrase:
         ware = dice.draw(self._stock.wares)
+        if not template.scope.admits(ware.category.identifier):
+            raise UnavailableError
         record = draw(ware, self._stock.lexicon, template.needs, dice)
         return Phrase(template.render_german(record), template.render_english(record, 0))
 

@@ -1,8 +1,9 @@
 """Templates: German text with slots, the literal English, and how editors rewrite it.
 
-A line of ``templates.txt`` or ``retail.txt`` is ``German | English | rewriting | ...``. A slot is a simple one
-(``{value}``) or a noun phrase (``{ein feature product:acc}``), which is inflected in agreement; English slots have no
-case. ``README.md`` in the lexicon describes the few slots of a category's own lines.
+A line of ``templates.txt`` or ``retail.txt`` is ``German | English | rewriting | ...``, and ends in ``; only=...`` or
+``; except=...`` when it can be said of the products of some categories only. A slot is a simple one (``{value}``) or a
+noun phrase (``{ein feature product:acc}``), which is inflected in agreement; English slots have no case. ``README.md``
+in the lexicon describes the few slots of a category's own lines.
 """
 
 import re
@@ -13,7 +14,7 @@ from pathlib import Path
 from corpora.synth import english, morphology
 from corpora.synth.dice import Dice
 from corpora.synth.lexicon import notation
-from corpora.synth.lexicon.entries import Adjective, Noun, Phrase
+from corpora.synth.lexicon.entries import Adjective, Noun, Phrase, Scope
 from corpora.synth.morphology import Article, Case
 from corpora.synth.records import DRAWS, Record, number
 
@@ -49,6 +50,9 @@ STRONGER = (
 )
 
 
+EVERYWHERE = Scope()
+
+
 class TemplateError(ValueError):
     """A template that cannot be understood."""
 
@@ -62,6 +66,7 @@ class Template:
     english: tuple[tuple[Segment, ...], ...]
     needs: tuple[str, ...]
     numbers: tuple[tuple[str, str], ...] = ()  # (slot, range) of a category's own lines
+    scope: Scope = EVERYWHERE  # categories of which it can be said
 
     def render_german(self, record: Record) -> str:
         return "".join(part if isinstance(part, str) else part(record) for part in self.german)
@@ -102,23 +107,28 @@ def _noun(role: str) -> Callable[[Record], tuple[Noun, bool]]:
 
 def _german_noun(words: list[str], case: Case) -> Segment:
     kind: Article = ARTICLES[words.pop(0)] if words[0] in ARTICLES else ""
-    noun = _noun(words.pop())
+    role = words.pop()
+    noun = _noun(role)
     adjectives = [_adjective(word) for word in words]
 
     def render(record: Record) -> str:
         word, plural = noun(record)
-        return morphology.phrase(word, kind, tuple(one(record) for one in adjectives), case, plural)
+        article = "" if role == "part" and kind == "ein" and word.is_mass else kind
+        return morphology.phrase(word, article, tuple(one(record) for one in adjectives), case, plural)
 
     return render
 
 
 def _english_noun(words: list[str]) -> Segment:
     article = words.pop(0) if words[0] in ENGLISH_ARTICLES else ""
-    noun = _noun(words.pop())
+    role = words.pop()
+    noun = _noun(role)
     adjectives = [_adjective(word) for word in words]
 
     def render(record: Record) -> str:
         word, plural = noun(record)
+        if role == "measured" and article == "a" and word.english.singular:  # "a capacity of 3 l", although a mass noun
+            return f"{word.english.article} {word.english.singular}"
         return english.phrase(word.english, article, tuple(one(record).english for one in adjectives), plural)
 
     return render
@@ -182,6 +192,7 @@ PERSONAL = {"m": "er", "f": "sie", "n": "es", "p": "sie"}
 
 GERMAN: dict[str, tuple[str, Segment]] = {
     "value": ("value", lambda r: r.value.german),  # type: ignore[union-attr]
+    "figure": ("figure", lambda r: r.value.german),  # type: ignore[union-attr]
     "measure": ("measure", lambda r: r.value.german),  # type: ignore[union-attr]
     "measure:dat": ("measure", _dative_german),
     "long": ("measure", _long_german),
@@ -203,11 +214,13 @@ GERMAN: dict[str, tuple[str, Segment]] = {
     "brand": ("brand", lambda r: r.brand),
     "code": ("code", lambda r: r.code),
     "count": ("count", lambda r: str(r.count)),
+    "pack": ("pack", lambda r: str(r.count)),
     "size": ("size", lambda r: r.size),
     "category": ("", lambda r: r.ware.category.german),
 }
 ENGLISH: dict[str, tuple[str, Segment]] = {
     "value": ("value", lambda r: r.value.english),  # type: ignore[union-attr]
+    "figure": ("figure", lambda r: r.value.english),  # type: ignore[union-attr]
     "measure": ("measure", lambda r: r.value.english),  # type: ignore[union-attr]
     "hyphenated": ("measure", _hyphenated),
     "use": ("use", lambda r: r.use.english),  # type: ignore[union-attr]
@@ -223,6 +236,7 @@ ENGLISH: dict[str, tuple[str, Segment]] = {
     "brand": ("brand", lambda r: r.brand),
     "code": ("code", lambda r: r.code),
     "count": ("count", lambda r: str(r.count)),
+    "pack": ("pack", lambda r: str(r.count)),
     "size": ("size", lambda r: r.size),
     "category": ("", lambda r: r.ware.category.english),
 }
@@ -270,7 +284,7 @@ def _number_slot(slot: str) -> Segment:
     return lambda record: record.numbers[slot]
 
 
-def compile_template(name: str, german: str, renderings: list[str]) -> Template:
+def compile_template(name: str, german: str, renderings: list[str], scope: Scope = EVERYWHERE) -> Template:
     """Check and compile one template; every rendering may use only what the German mentions."""
     source, needs = _compile(german, GERMAN, True)
     targets = []
@@ -282,7 +296,7 @@ def compile_template(name: str, german: str, renderings: list[str]) -> Template:
         targets.append(target)
     _settle(needs)
     numbers = tuple((slot, slot[2:]) for slot in SLOT.findall(german) if slot.startswith("n:"))
-    return Template(name, source, tuple(targets), tuple(need for need in DRAWS if need in needs), numbers)
+    return Template(name, source, tuple(targets), tuple(need for need in DRAWS if need in needs), numbers, scope)
 
 
 def _settle(needs: set[str]) -> None:
@@ -297,7 +311,7 @@ def read(path: Path) -> list[tuple[str, Template]]:
     made = []
     section = ""
     for number_, raw in enumerate(path.read_text("utf-8").splitlines(), 1):
-        line = raw.partition("#")[0].strip()
+        line, _, limits = (part.strip() for part in raw.partition("#")[0].partition(" ; "))
         if line.startswith("[") and line.endswith("]"):
             section = line[1:-1]
         elif line:
@@ -305,10 +319,18 @@ def read(path: Path) -> list[tuple[str, Template]]:
             if not renderings:
                 raise TemplateError(f"{path.name}:{number_}: no English")
             try:
-                made.append((section, compile_template(german, german, renderings)))
+                made.append((section, compile_template(german, german, renderings, _scope(limits))))
             except TemplateError as error:
                 raise TemplateError(f"{path.name}:{number_}: {error}") from None
     return made
+
+
+def _scope(limits: str) -> Scope:
+    kind, _, names = limits.partition("=")
+    if kind not in ("", "only", "except"):
+        raise TemplateError(f"unknown option {kind}")
+    categories = frozenset(names.split(",")) - {""}
+    return Scope(only=categories) if kind == "only" else Scope(excluded=categories)
 
 
 def from_line(category: str, line: Phrase) -> Template:

@@ -30,7 +30,9 @@ TRAINING_ONLY = 0.12
 EXPOSED_COMPOUNDS = 0.5  # how many of the shop's compounds a newspaper also knows
 EXPOSED_WORDS = 0.99
 
-SUBSTANCES = frozenset({"wooden", "woolen", "metal", "golden", "solid", "diamond", "pearl"})
+SUBSTANCES = frozenset({"wooden", "woolen", "metal", "golden", "solid", "diamond", "pearl", "thermal"})
+# these have the color they have
+UNPAINTED = frozenset({"gold", "golden", "silver", "copper", "brass", "titanium", "diamond", "pearl", "rhinestone"})
 
 SIZES = ("xs", "s", "m", "l", "xl", "xxl", "36", "38", "40", "42", "44")
 
@@ -69,6 +71,7 @@ class Ware:
     sized: bool
 
     neutral_compounds: Sequence[Noun]  # those that do not name a material themselves
+    paintable_compounds: Sequence[Noun]  # those that can have any color
     described_parts: Sequence[Part] = field(init=False)
     purposes: Sequence[Phrase] = field(init=False)
 
@@ -110,11 +113,12 @@ def _ware(category: Category, head: Noun, phase: Phase, shifted: frozenset[str],
         attributes,
         [use for use in category.uses if use.scope.admits(lemma)],
         [action for action in category.actions if action.scope.admits(lemma)],
-        [noun for noun in category.accessories if keep(noun.lemma)],
+        [a.noun for a in category.accessories if a.scope.admits(lemma) and keep(a.noun.lemma)],
         [h.verb for h in category.handlings if h.scope.admits(lemma) and phase != "news"],
         any(attribute.values.shared == "colors" for attribute in attributes),
         any(attribute.values.shared == "sizes" for attribute in attributes),
         [word for modifier, word in compounds if substances.isdisjoint(modifier.english.split())],
+        [word for modifier, word in compounds if UNPAINTED.isdisjoint(modifier.english.split())],
     )
 
 

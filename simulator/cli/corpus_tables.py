@@ -66,6 +66,7 @@ _ROWS: dict[str, tuple[str, Callable[[float], str]]] = {
     "out_of_domain_median": ("… median", _number),
     "out_of_domain_longest": ("… longest", _number),
     "duplicates": ("duplicates on both sides", _percent),
+    "served_duplicates": ("… among all rounds, held-out passes included", _percent),
     "several_targets": ("sources with several targets", _percent),
     "source_oov": ("unknown source tokens", _percent),
     "target_oov": ("unknown target tokens", _percent),

@@ -49,6 +49,7 @@ def test_a_task_by_hand(tmp_path):
         in_domain=Lengths(mean=2.0, deviation=math.sqrt(1.6), median=1, longest=4),
         out_of_domain=Lengths(mean=4.5, deviation=2.5, median=2, longest=7),
         duplicates=1 / 5,
+        served_duplicates=2 / 6,  # and the second pass of the held-out block
         several_targets=1 / 3,
         source_oov=2 / 10,  # xk-77 and xl
         target_oov=3 / 10,  # crimson, xk-77 and xl

@@ -3,7 +3,18 @@
 from collections.abc import Mapping
 
 from corpora.synth.lexicon import notation
-from corpora.synth.lexicon.entries import Attribute, Category, Feature, Material, Modifier, Part, Phrase, Scope, Unit
+from corpora.synth.lexicon.entries import (
+    Accessory,
+    Attribute,
+    Category,
+    Feature,
+    Material,
+    Modifier,
+    Part,
+    Phrase,
+    Scope,
+    Unit,
+)
 from corpora.synth.lexicon.notation import THREE, TWO, WORD, Line, NotationError, Rule
 
 LIMITS = frozenset({"only", "except"})
@@ -27,7 +38,7 @@ class CategoryRules:
             "parts": self._part,
             "attributes": self._attribute,
             "uses": lambda text: self._phrase(text, category.uses),
-            "accessories": lambda text: category.accessories.append(notation.noun_of(notation.cut(text, TWO, WORD))),
+            "accessories": self._accessory,
             "actions": self._action,
             "lines": lambda text: self._phrase(text, category.lines),
         }
@@ -72,6 +83,10 @@ class CategoryRules:
         if values.unit and values.unit not in self._units:
             raise NotationError(f"unit {values.unit!r} is not in units.txt")
         self._category.attributes.append(Attribute(notation.noun_of(line), values, self._scope(line)))
+
+    def _accessory(self, text: str) -> None:
+        line = notation.cut(text, TWO, WORD | LIMITS)
+        self._category.accessories.append(Accessory(notation.noun_of(line), self._scope(line)))
 
     def _phrase(self, text: str, entries: list[Phrase]) -> None:
         line = notation.cut(text, TWO, LIMITS)

@@ -25,6 +25,11 @@ class Noun:
     weak: bool
     english: EnglishNoun
 
+    @property
+    def is_mass(self) -> bool:
+        """Nothing that can be counted in either language: ``sheabutter``, but not ``windschutz``, a windscreen."""
+        return self.plural is None and self.english.plural is None
+
 
 @dataclass(frozen=True, slots=True)
 class Adjective:
@@ -105,6 +110,14 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Accessory:
+    """What comes in the box with some products."""
+
+    noun: Noun
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
 class Range:
     """Numbers ``low``, ``low + step``, ... up to ``high``, kept as integers in units of 10 ** -decimals."""
 
@@ -166,7 +179,7 @@ class Category:
     parts: list[Part] = field(default_factory=list)
     attributes: list[Attribute] = field(default_factory=list)
     uses: list[Phrase] = field(default_factory=list)
-    accessories: list[Noun] = field(default_factory=list)
+    accessories: list[Accessory] = field(default_factory=list)
     actions: list[Action] = field(default_factory=list)
     lines: list[Phrase] = field(default_factory=list)
     handlings: list[Handling] = field(default_factory=list)

@@ -7,6 +7,7 @@ from typing import TypeVar
 from corpora.synth.lexicon import notation
 from corpora.synth.lexicon.categories import CategoryRules
 from corpora.synth.lexicon.entries import (
+    Accessory,
     Attribute,
     Category,
     ClassedAdjective,
@@ -178,7 +179,7 @@ class Reader:
             elif role == "part":
                 category.parts.append(Part(for_shop, (), "plural" in line.options, line.scope))
             elif role == "accessory":
-                category.accessories.append(for_shop)
+                category.accessories.append(Accessory(for_shop, line.scope))
             elif role == "material":
                 category.materials.append(Material(for_shop, line.scope))
             else:

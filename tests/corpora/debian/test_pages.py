@@ -100,6 +100,7 @@ def test_nothing_is_guessed(foreign, english):
         ("usr/share/debian-reference/ch01.de.html", "usr/share/debian-reference/ch01.en.html"),
         ("usr/share/doc/maint-guide-de/html/a.de.html", "usr/share/doc/maint-guide/html/a.en.html"),
         ("usr/share/developers-reference/de/l10n.html", "usr/share/developers-reference/l10n.html"),
+        ("usr/share/doc/handbook/html/de-DE/a.html", "usr/share/doc/handbook/html/en-US/a.html"),
     ],
 )
 def test_a_page_finds_its_counterpart(foreign, english):

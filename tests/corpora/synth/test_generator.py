@@ -167,5 +167,5 @@ def test_streams_are_lazy():
     assert len(list(islice(Generator(1).in_domain("training", 10**9), 5))) == 5
 
 
-NEWS_FINGERPRINT = "9090c6a7e48631f0866c9afe0797c64380307b2556b210703e6694cf9a2b9ea2"
-DEV_FINGERPRINT = "b5ab70e5f181b61cbe49a7d40df8c87029ae33a276c9b80d3ff26e2dd299a2f3"
+NEWS_FINGERPRINT = "f6bce863229c5602f66f23a3e8cc7361b88e35bfe4b8da1a4f8b4a1666c5b36d"
+DEV_FINGERPRINT = "d9410cb7f5552e498c49e17f23015cfb46fdc0900ea3e9c0252ef7c911375244"

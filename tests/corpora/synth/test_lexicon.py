@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from corpora.cleaning import Cleaner, Settings
-from corpora.synth import lexicon
+from corpora.synth import lexicon, usage
 from corpora.synth.lexicon.__main__ import main
 from corpora.synth.lexicon.entries import Range
 from corpora.synth.lexicon.notation import EVERYWHERE, NotationError, action, noun, preposition, text, values, verb
@@ -22,7 +22,8 @@ def test_the_lexicon_has_no_mistakes(capsys):
 
 def test_there_are_several_thousand_stems():
     words = lexicon.load()
-    nouns = {noun.lemma for category in words.categories for noun in [*category.heads, *category.accessories]}
+    nouns = {noun.lemma for category in words.categories for noun in category.heads}
+    nouns |= {accessory.noun.lemma for category in words.categories for accessory in category.accessories}
     nouns |= {part.noun.lemma for category in words.categories for part in category.parts}
     nouns |= {entry.noun.lemma for topic in words.topics for entry in topic.nouns}
     assert len(nouns) > 3000
@@ -35,6 +36,22 @@ def test_at_least_150_words_change_their_sense():
     assert len({shift.german for shift in shifts}) >= 150
     for shift in shifts:
         assert (set(shift.news.split("/")) - {"-"}).isdisjoint(shift.shop.split("/")), shift
+
+
+def test_rules_of_usage_are_about_words_that_there_are():
+    categories = lexicon.load().categories
+    assert {head.lemma for category in categories for head in category.heads} >= usage.DOZENS
+    assert {part.noun.lemma for category in categories for part in category.parts} >= usage.PLAIN
+    assert {feature.adjective.lemma for category in categories for feature in category.features} >= usage.TINTED
+    accessories = {accessory.noun.lemma for category in categories for accessory in category.accessories}
+    assert all(any(lemma.endswith(paper) for lemma in accessories) for paper in usage.PAPERS)
+
+
+def test_no_line_contradicts_itself_or_stutters():
+    assert usage.contradicts("herrenschuh für damen")
+    assert not usage.contradicts("herrenschuh für den winter")
+    assert usage.stutters("der napf überzeugt durch füße und überzeugt tierhalter .")
+    assert not usage.stutters("der napf überzeugt durch füße .")
 
 
 def test_weak_nouns_are_told_by_their_genitive():

@@ -73,6 +73,12 @@ def test_synonyms_replace_whole_words_only():
     assert rephrased <= {"modern enlarged box", "contemporary enlarged box"}
 
 
+def test_a_synonym_does_not_say_again_what_is_said():
+    for number in range(postedit.STYLES):
+        for seed in range(20):
+            assert House(number).rephrase("sturdy and durable", Dice(seed)) == "sturdy and durable"
+
+
 def test_vendors_write_poor_english():
     poor = outcomes(lambda dice: postedit.vendor_english("the nylon bag ensures 1050 denier quality .", dice))
     assert "nylon bag ensures 1050 denier quality ." in poor  # no articles

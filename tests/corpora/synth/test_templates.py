@@ -3,10 +3,11 @@
 import pytest
 
 from corpora.synth.dice import Dice
+from corpora.synth.lexicon import load
 from corpora.synth.lexicon.entries import Attribute, Category, Lexicon, Part, Phrase, Unit
 from corpora.synth.lexicon.notation import EVERYWHERE, action, adjective, noun, values
 from corpora.synth.records import Record, UnavailableError, Value, draw
-from corpora.synth.templates import TemplateError, compile_template, from_line, read
+from corpora.synth.templates import HOME, TemplateError, compile_template, from_line, read
 from corpora.synth.wares import Ware
 
 BLANKET = noun("die decke, decken", "blanket", {})
@@ -39,6 +40,7 @@ def ware():
         colorful=True,
         sized=False,
         neutral_compounds=[],
+        paintable_compounds=[],
     )
 
 
@@ -94,6 +96,13 @@ def test_rendering(record, german, english, expected):
     assert (template.render_german(record), template.render_english(record, 0)) == expected
 
 
+def test_what_is_measured_has_an_article(record):
+    record.attribute = Attribute(noun("das volumen, -", "capacity/-", {}), values("3..3 l"), EVERYWHERE)
+    template = compile_template("test", "mit {ein measured:dat} von {measure:dat}", ["with {a measured} of {measure}"])
+    assert template.render_german(record) == "mit einem volumen von 300 g"
+    assert template.render_english(record, 0) == "with a capacity of 300 g"
+
+
 def test_units_that_are_words_have_a_dative(record):
     record.value = Value("12 monate", "12 months", "12", "monate")
     assert compile_template("test", "bei {measure:dat}", ["{measure}"]).render_german(record) == "bei 12 monaten"
@@ -134,8 +143,59 @@ def test_exact_numbers_are_not_measured(ware):
 
 def test_only_small_things_come_by_the_dozen(ware):
     assert max(draw(ware, Lexicon(), ("count",), Dice(seed)).count for seed in range(300)) == 4
-    ware.category = Category("tableware", "geschirr", "tableware")
-    assert max(draw(ware, Lexicon(), ("count",), Dice(seed)).count for seed in range(300)) > 12
+    with pytest.raises(UnavailableError):
+        draw(ware, Lexicon(), ("pack",), Dice(1))
+    ware.head = noun("die tasse, tassen", "cup", {})
+    assert max(draw(ware, Lexicon(), ("pack",), Dice(seed)).count for seed in range(300)) > 12
+
+
+def drawn(ware, needs, seeds=range(60), **lists):
+    """What is drawn with some seeds; a ware that has it not is left out."""
+    for seed in seeds:
+        try:
+            yield draw(ware, Lexicon(**lists), needs, Dice(seed))
+        except UnavailableError:
+            continue
+
+
+def test_nothing_is_said_twice(ware):
+    assert {record.features[0] for record in drawn(ware, ("feature", "padj"))} == {SOFT}
+    ware.compounds = [noun("die weichdecke, weichdecken", "plush blanket", {})]
+    softer = [record for record in drawn(ware, ("feature",)) if record.product is not BLANKET]
+    assert {record.features[0] for record in softer} == {STURDY}
+    ware.materials = [COTTON, noun("das plüsch, -", "plush/-", {})]
+    ware.neutral_compounds = ware.compounds
+    plush = [record for record in drawn(ware, ("material",)) if record.product is not BLANKET]
+    assert {record.material for record in plush} == {COTTON}
+
+
+def test_what_is_colorful_has_no_other_color(ware):
+    ware.features = [adjective("bunt", "colorful"), SOFT]
+    assert {record.features[0] for record in drawn(ware, ("feature", "color"), colors=[RED])} == {SOFT}
+
+
+def test_gold_has_one_color(ware):
+    ring = noun("die golddecke, golddecken", "gold blanket", {})
+    ware.compounds, ware.paintable_compounds = [ring], []
+    assert {record.product for record in drawn(ware, ("feature",))} == {ring, BLANKET}
+    assert {record.product for record in drawn(ware, ("color",), colors=[RED])} == {BLANKET}
+
+
+def test_a_bare_value_says_what_it_is(ware):
+    ware.attributes = [Attribute(WEIGHT, values("{solide=solid, sauber=clean}"), EVERYWHERE)]
+    with pytest.raises(UnavailableError):
+        draw(ware, Lexicon(units=UNITS), ("figure",), Dice(1))
+    ware.attributes = [Attribute(WEIGHT, values("300..300 g"), EVERYWHERE)]
+    record = draw(ware, Lexicon(units=UNITS), ("figure",), Dice(1))
+    assert compile_template("test", "{figure}", ["{figure}"]).render_german(record) == "300 g"
+
+
+def test_what_cannot_be_counted_has_no_indefinite_article(record):
+    record.part = Part(noun("die sheabutter, -", "shea butter/-", {}), (SOFT,), False, EVERYWHERE)
+    record.part_adjective = SOFT
+    template = compile_template("test", "bietet {ein padj part:acc}", ["offers {a padj part}"])
+    assert template.render_german(record) == "bietet weiche sheabutter"
+    assert template.render_english(record, 0) == "offers soft shea butter"
 
 
 def test_blankets_and_other_blankets_are_not_the_same(ware):
@@ -158,8 +218,27 @@ def test_english_cannot_mention_what_the_german_does_not():
         compile_template("test", "{product}", ["in {colorword}"])
 
 
+def test_some_templates_are_for_some_categories(tmp_path):
+    path = tmp_path / "templates.txt"
+    path.write_text("[s]\na | a ; only=lamps,car\nb | b ; except=lamps\nc | c\n", "utf-8")
+    assert [
+        [category for category in ("lamps", "car", "toys") if template.scope.admits(category)]
+        for _, template in read(path)
+    ] == [["lamps", "car"], ["car", "toys"], ["lamps", "car", "toys"]]
+
+
+@pytest.mark.parametrize("name", ["templates.txt", "retail.txt"])
+def test_scopes_name_categories(name):
+    known = {category.identifier for category in load().categories}
+    for _, template in read(HOME / name):
+        assert template.scope.only | template.scope.excluded <= known, template.name
+
+
 def test_files_are_refused_with_their_line(tmp_path):
     path = tmp_path / "templates.txt"
     path.write_text("[s]\n{product} | {product}\n{product}\n", "utf-8")
     with pytest.raises(TemplateError, match=r"templates.txt:3: no English"):
+        read(path)
+    path.write_text("[s]\n{product} | {product} ; cats=lamps\n", "utf-8")
+    with pytest.raises(TemplateError, match=r"templates.txt:2: unknown option cats"):
         read(path)
