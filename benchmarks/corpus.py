@@ -20,7 +20,7 @@ from corpora.characters import drop_non_printing
 from corpora.cleaning import CHUNK, OUT_OF_DOMAIN_TOKENS, Counts, Settings, clean_all, point_decimals, pretokenise
 from corpora.description import Description
 from corpora.parallel import ordered_map
-from corpora.synth import GENERATOR_VERSION, Generator
+from corpora.synth import Generator
 from corpora.synthesis import LANGUAGES, LICENCE, synthesise
 from corpora.task import Pair
 from lambdas.feedback import Feedback
@@ -42,7 +42,7 @@ def megabytes(whose: int) -> float:
 
 def generate(scale: Scale, processes: int) -> float:
     """Pairs per second of writing a whole task."""
-    description = Description(*LANGUAGES, 1, f"synth {GENERATOR_VERSION}", LICENCE, "none", Feedback().signature)
+    description = Description(*LANGUAGES, 1, Generator(1).name, LICENCE, "none", Feedback().signature)
     with tempfile.TemporaryDirectory() as aside:
         start = time.perf_counter()
         synthesise(Path(aside) / "task", description, scale.phases, scale.out_of_domain, Generator, processes=processes)

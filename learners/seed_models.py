@@ -33,7 +33,7 @@ class Size(StrEnum):
     """How large the models are."""
 
     TINY = "tiny"  # for tests: learns next to nothing in seconds
-    SMALL = "small"  # half a million parameters: a minute on a CPU
+    SMALL = "small"  # under a million parameters: minutes on a CPU
     PAPER = "paper"  # as published: days on a CPU, hours on a GPU
 
 
@@ -53,7 +53,7 @@ RECIPES_BY_SIZE: dict[Size, dict[SeedModel, Recipe]] = {
     Size.SMALL: {
         SeedModel.BNMT: RECIPES["gru-small"],
         SeedModel.WNMT: RECIPES["word-gru-small"],
-        SeedModel.WMT16: replace(RECIPES["gru-small"], name="gru-small-wmt16", vocabulary_size=4_000),
+        SeedModel.WMT16: replace(RECIPES["gru-small"], name="gru-small-wmt16", vocabulary_size=8_000),
     },
     Size.PAPER: {
         SeedModel.BNMT: RECIPES["gru-paper"],

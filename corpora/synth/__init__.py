@@ -4,6 +4,6 @@
 changes nothing.
 """
 
-from corpora.synth.generator import GENERATOR_VERSION, Generator
+from corpora.synth.generator import SYNTHETIC, Generator
 
-__all__ = ["GENERATOR_VERSION", "Generator"]
+__all__ = ["SYNTHETIC", "Generator"]

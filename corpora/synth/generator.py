@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import replace
 from functools import cache
 from itertools import count as naturals
 from itertools import islice
@@ -12,6 +13,7 @@ from typing import Literal, TypeVar
 from corpora.synth import lexicon
 from corpora.synth.ceiling import expected_best
 from corpora.synth.dice import Dice
+from corpora.synth.lexicon.entries import Lexicon
 from corpora.synth.mixture import Mixture
 from corpora.synth.news import Newspaper
 from corpora.synth.retail import Retail
@@ -19,6 +21,7 @@ from corpora.synth.shop import Line, Shop
 from corpora.synth.topics import fields
 
 GENERATOR_VERSION = "3"
+SYNTHETIC = "synth "  # a version follows, and the number of departments unless the shop has all
 CHUNK = 2000
 
 T = TypeVar("T")
@@ -34,47 +37,70 @@ def _served(name: str) -> ServedPhase:
 
 
 @cache
-def _newspaper() -> Newspaper:
+def _words(departments: int | None) -> Lexicon:
+    """All words, or those of a shop with so few departments, and of a newspaper with as many topics."""
     words = lexicon.load()
+    return replace(words, categories=words.categories[:departments], topics=words.topics[:departments])
+
+
+@cache
+def _newspaper(departments: int | None) -> Newspaper:
+    words = _words(departments)
     return Newspaper(fields(words.topics, words.general), Retail(words))
 
 
 @cache
-def _shop(phase: ServedPhase) -> Shop:
-    return Shop(lexicon.load(), phase)
+def _shop(departments: int | None, phase: ServedPhase) -> Shop:
+    return Shop(_words(departments), phase)
 
 
-def news_chunk(seed: int, index: int) -> list[tuple[str, str]]:
+def news_chunk(seed: int, departments: int | None, index: int) -> list[tuple[str, str]]:
     """One chunk of out-of-domain pairs; depends on nothing but its arguments."""
-    dice, paper = Dice(seed, "news", index), _newspaper()
+    dice, paper = Dice(seed, "news", index), _newspaper(departments)
     return [paper.pair(dice) for _ in range(CHUNK)]
 
 
-def shop_chunk(seed: int, phase: ServedPhase, index: int) -> list[Line]:
+def shop_chunk(seed: int, departments: int | None, phase: ServedPhase, index: int) -> list[Line]:
     """One chunk of in-domain candidates; depends on nothing but its arguments."""
-    dice, shop = Dice(seed, phase, index), _shop(phase)
+    dice, shop = Dice(seed, phase, index), _shop(departments, phase)
     return [shop.line(dice) for _ in range(CHUNK)]
 
 
 class Generator:
-    """Makes the corpus of one seed. The number of processes changes how long it takes, and not one byte."""
+    """Makes the corpus of one seed. The number of processes changes how long it takes, and not one byte.
 
-    def __init__(self, seed: int, *, processes: int = 1) -> None:
+    With few ``departments`` the world is small enough for a model that is trained in a minute; the statistics of the
+    task hold for the whole shop only.
+    """
+
+    def __init__(self, seed: int, *, processes: int = 1, departments: int | None = None) -> None:
         self.seed = seed
         self.processes = processes
+        self.departments = departments
+
+    @property
+    def name(self) -> str:
+        """What a task's description calls it: enough to make the same text again, with the seed."""
+        return f"{SYNTHETIC}{GENERATOR_VERSION}" + (f"/{self.departments}" if self.departments else "")
+
+    @classmethod
+    def named(cls, name: str, seed: int) -> "Generator":
+        """The generator that a description tells of, in today's version."""
+        departments = name.removeprefix(SYNTHETIC).partition("/")[2]
+        return cls(seed, departments=int(departments) if departments else None)
 
     def out_of_domain(self, count: int) -> Iterator[tuple[str, str]]:
         """(German, English) of the newspaper."""
-        return islice(self._chunks(news_chunk, self.seed), count)
+        return islice(self._chunks(news_chunk, self.seed, self.departments), count)
 
     def in_domain(self, phase: str, count: int) -> Iterator[tuple[str, str]]:
         """(German, English) of the shop, in the order served, with the task's share of repeats."""
-        candidates = self._chunks(shop_chunk, self.seed, _served(phase))
+        candidates = self._chunks(shop_chunk, self.seed, self.departments, _served(phase))
         return islice(Mixture(Dice(self.seed, phase, "mixture")).stream(candidates), count)
 
     def ceiling(self, phase: str, score: Callable[[str, str], float], sample: int = 1000) -> float:
         """The mean score of the best possible output when all is known but the editors' whims; see ``ceiling.py``."""
-        return expected_best(_shop(_served(phase)), Dice(self.seed, phase, "ceiling"), score, sample)
+        return expected_best(_shop(self.departments, _served(phase)), Dice(self.seed, phase, "ceiling"), score, sample)
 
     def _chunks(self, make: Callable[..., list[T]], *address: object) -> Iterator[T]:
         """Chunks in order, made by this process or by several at once."""

@@ -5,6 +5,7 @@ function of the seed and the step, and nothing depends on the clock.
 """
 
 import math
+import string
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -24,6 +25,9 @@ from learners.snapshot import Snapshot
 
 Pair = tuple[str, str]  # source and target
 HIDDEN = "\ufffc"  # the object replacement character, which no text has: it stands for any unknown
+PUNCTUATION = frozenset(string.punctuation)  # is the same on both sides, but no name
+LETTERS, DIGITS = string.ascii_lowercase, string.digits
+PART_NUMBERS = 0.3  # share of made-up names that are letters and digits
 MOMENTS = ("exp_avg", "exp_avg_sq")
 
 
@@ -36,6 +40,7 @@ class Schedule:
     patience: int = 4  # validations without improvement before it stops
     held_out: int = 500  # pairs, but at most a tenth of all
     hide: float = 0.02  # share of pairs in which a copied token is made unknown, so that copying unknowns is learned
+    rename: float = 0.15  # share in which it is made up of random letters and digits, so that copying any name is
     rate: float = 1.0  # times the recipe's learning rate: less when a trained model is trained on
     keep: int = 0  # the models of so many last validations are kept as companions, for an ensemble
     seed: int = 0
@@ -99,8 +104,12 @@ class _Training:
     """The state of a training: everything that a snapshot holds."""
 
     def __init__(self, translator: Translator, pairs: list[Pair], schedule: Schedule) -> None:
+        longest = translator.recipe.longest
+        pairs = [pair for pair in pairs if len(pair[0].split()) <= longest]
         if len(pairs) < 2:
-            raise TrainingError(f"training needs at least two sentence pairs, not {len(pairs)}")
+            raise TrainingError(
+                f"training needs at least two sentence pairs of up to {longest} words, but there are {len(pairs)}"
+            )
         self._translator, self._schedule = translator, schedule
         order = np.random.default_rng(schedule.seed).permutation(len(pairs))
         cut = max(1, min(schedule.held_out, len(pairs) // 10))
@@ -187,7 +196,8 @@ class _Training:
             self._epoch_start += len(self._batches)
             self._epoch += 1
             rng = np.random.default_rng([self._schedule.seed, self._epoch])
-            encoded = [self._encoded(_hidden(pair, rng, self._schedule.hide)) for pair in self._pairs]
+            shares = (self._schedule.hide, self._schedule.rename)
+            encoded = [self._encoded(_disguised(pair, rng, *shares)) for pair in self._pairs]
             groups = bucketed(encoded, self._translator.recipe.batch_tokens, rng)
             self._batches = [[encoded[number] for number in group] for group in groups]
         return self._batches[self._step - self._epoch_start]
@@ -228,16 +238,27 @@ class _Training:
         return self._translator.encode_source(pair[0]), self._translator.encode_target(pair[1])
 
 
-def _hidden(pair: Pair, rng: np.random.Generator, share: float) -> Pair:
-    """In some pairs, a token that both sides have is replaced by an unknown one, on both sides."""
-    if rng.random() >= share:
+def _disguised(pair: Pair, rng: np.random.Generator, hide: float, rename: float) -> Pair:
+    """In some pairs, a token that both sides have is replaced on both: by an unknown one, or by a made-up name."""
+    position = rng.random()
+    if position >= hide + rename:
         return pair
-    shared = sorted(set(pair[0].split()) & set(pair[1].split()))
+    shared = sorted({*pair[0].split()} & {*pair[1].split()} - PUNCTUATION)
     if not shared:
         return pair
     chosen = shared[rng.integers(len(shared))]
-    return _without(chosen, pair[0]), _without(chosen, pair[1])
+    disguise = HIDDEN if position < hide else _made_up(chosen, rng)
+    return _with(chosen, disguise, pair[0]), _with(chosen, disguise, pair[1])
 
 
-def _without(chosen: str, text: str) -> str:
-    return " ".join(HIDDEN if word == chosen else word for word in text.split())
+def _made_up(token: str, rng: np.random.Generator) -> str:
+    """Another number for a number, with as many digits; for anything else a name such as shops and news are full of."""
+    if any(character.isdigit() for character in token):
+        return "".join(DIGITS[rng.integers(10)] if character.isdigit() else character for character in token)
+    name = "".join(LETTERS[place] for place in rng.integers(len(LETTERS), size=rng.integers(3, 9)))
+    number = "".join(DIGITS[place] for place in rng.integers(10, size=rng.integers(5)))
+    return f"{name[:2]}{number}" if rng.random() < PART_NUMBERS else name
+
+
+def _with(chosen: str, other: str, text: str) -> str:
+    return " ".join(other if word == chosen else word for word in text.split())

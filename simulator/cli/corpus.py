@@ -5,6 +5,7 @@ import math
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
@@ -42,7 +43,6 @@ app = typer.Typer(
     name="corpus", help="Make tasks, of synthetic or of real text, and look at them.", no_args_is_help=True
 )
 
-SYNTHETIC = "synth "  # a version follows
 DEBIAN_CACHE = Path("~/.cache/banditmt/debian")
 DEBIAN_LICENCE = "those of the packages, mostly GPL and LGPL: for use on this machine, not for passing on"
 ENGLISH = "en"
@@ -73,16 +73,21 @@ def synth(
     dev: Dev = None,
     mock: Annotated[int | None, typer.Option(help="Rounds of the mock phase.", min=1)] = None,
     out_of_domain: Annotated[int | None, typer.Option(help="Out-of-domain pairs.", min=1)] = None,
+    departments: Annotated[
+        int | None, typer.Option(help="How much of the shop there is; all 35 unless for a demo.", min=1)
+    ] = None,
     perturbation: Perturbation = "none",
     processes: Processes = 2,
 ) -> None:
     """Generate a German-English e-commerce task with a news-like out-of-domain side."""
-    from corpora.synth import GENERATOR_VERSION, Generator  # its lexicon takes a moment to load
+    from corpora.synth import Generator  # its lexicon takes a moment to load
 
     size = SCALES[scale].resized(mock=mock, dev=dev, training=training, out_of_domain=out_of_domain)
-    description = _describe(LANGUAGES, seed, f"{SYNTHETIC}{GENERATOR_VERSION}", LICENCE, perturbation)
+    departments = departments or size.departments
+    description = _describe(LANGUAGES, seed, Generator(seed, departments=departments).name, LICENCE, perturbation)
+    factory = partial(Generator, departments=departments)
     with _progress("generating", total=size.lines) as advance:
-        synthesise(out, description, size.phases, size.out_of_domain, Generator, processes=processes, progress=advance)
+        synthesise(out, description, size.phases, size.out_of_domain, factory, processes=processes, progress=advance)
     _announce(out)
 
 
@@ -209,14 +214,14 @@ def ceiling(
     number: Annotated[int, typer.Option("--sample", help="Sentences to draw.", min=1)] = 1000,
 ) -> None:
     """Print the expected score of the best possible output on a synthetic task."""
-    from corpora.synth import Generator
+    from corpora.synth import SYNTHETIC, Generator
 
     description = Task.open(task).description
     if not description.generator.startswith(SYNTHETIC):
         raise CorpusError(f"{task} was made by {description.generator!r}; only synthetic tasks know their ceiling")
     if phase not in PHASES:
         raise CorpusError(f"no phase is called {phase!r}; known are {', '.join(PHASES)}")
-    typer.echo(f"{Generator(description.seed).ceiling(phase, sentence_bleu, number):.4f}")
+    typer.echo(f"{Generator.named(description.generator, description.seed).ceiling(phase, sentence_bleu, number):.4f}")
 
 
 def _describe(languages: tuple[str, str], seed: int, generator: str, licence: str, perturbation: str) -> Description:

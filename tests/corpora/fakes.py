@@ -9,8 +9,9 @@ from corpora.errors import CorpusError
 class FakeGenerator:
     """Numbered sentences that carry the seed."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, *, departments: int | None = None) -> None:
         self._seed = seed
+        self.name = f"synth 0/{departments}"
 
     def out_of_domain(self, count: int) -> Iterator[tuple[str, str]]:
         return ((f"das ist nachricht {self._seed} x{n} .", f"this is news {self._seed} x{n} .") for n in range(count))

@@ -49,13 +49,26 @@ def test_a_longer_stream_begins_like_a_shorter_one(training):
 
 
 def test_chunks_depend_on_nothing_but_their_address(news):
-    assert news_chunk(1, 1) == news_chunk(1, 1)
-    assert news_chunk(1, 1)[: len(news) - CHUNK] == news[CHUNK:]
-    assert shop_chunk(1, "training", 3) != shop_chunk(1, "training", 4)
+    assert news_chunk(1, None, 1) == news_chunk(1, None, 1)
+    assert news_chunk(1, None, 1)[: len(news) - CHUNK] == news[CHUNK:]
+    assert shop_chunk(1, None, "training", 3) != shop_chunk(1, None, "training", 4)
 
 
 def test_the_number_of_processes_changes_nothing(news):
     assert list(Generator(1, processes=2).out_of_domain(2500)) == news[:2500]
+
+
+def test_a_shop_with_few_departments_sells_what_the_whole_shop_sells_but_less(training):
+    small = Generator(1, departments=3)
+    vocabulary = {word for german, _ in small.in_domain("training", 3_000) for word in german.split()}
+    assert len(vocabulary) < 0.6 * len({word for german, _ in training[:3_000] for word in german.split()})
+    assert small.name == "synth 3/3"
+    assert list(Generator.named("synth 3/3", 1).in_domain("dev", 20)) == list(small.in_domain("dev", 20))
+
+
+def test_the_whole_shop_is_named_by_its_version_alone():
+    assert Generator(1).name == "synth 3"
+    assert Generator.named("synth 2", 1).departments is None
 
 
 def test_an_unknown_phase_is_refused():

@@ -1,5 +1,6 @@
 """Training learns, stops, goes on where it was interrupted, and teaches to copy the unknown."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 import torch
 
 from learners.errors import DivergedError, SnapshotError, TrainingError
-from learners.nmt.pretraining import HIDDEN, Progress, Schedule, _hidden, new_translator, train
+from learners.nmt.pretraining import HIDDEN, Progress, Schedule, _disguised, new_translator, train
 from tests.learners.nmt.toys import ARCHITECTURES, TINY, toy_pairs
 
 LEARNER = replace(TINY, embedding=32, encoder=16, decoder=32, heads=4, feed_forward=64, dropout=0.1)
@@ -116,8 +117,20 @@ def test_too_little_text_is_refused(pairs):
         train(translator, pairs)
 
 
-def test_only_what_both_sides_have_is_hidden():
+def test_only_what_both_sides_have_is_disguised():
     rng = np.random.default_rng(0)
-    assert _hidden(("rot b7", "red b7"), rng, 1.0) == (f"rot {HIDDEN}", f"red {HIDDEN}")
-    assert _hidden(("rot", "red"), rng, 1.0) == ("rot", "red")
-    assert _hidden(("rot b7", "red b7"), rng, 0.0) == ("rot b7", "red b7")
+    assert _disguised(("rot b7", "red b7"), rng, 1.0, 0.0) == (f"rot {HIDDEN}", f"red {HIDDEN}")
+    assert _disguised(("rot", "red"), rng, 0.5, 0.5) == ("rot", "red")
+    assert _disguised(("rot , hier", "red , here"), rng, 0.5, 0.5) == ("rot , hier", "red , here")
+    assert _disguised(("rot b7", "red b7"), rng, 0.0, 0.0) == ("rot b7", "red b7")
+
+
+def test_a_made_up_name_is_the_same_on_both_sides_and_a_number_stays_a_number():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        source, target = _disguised(("rot acme", "red acme"), rng, 0.0, 1.0)
+        assert re.fullmatch(r"rot ([a-z]{3,8}|[a-z]{2}\d{0,4})", source)
+        assert target == source.replace("rot", "red")
+    source, target = _disguised(("1.75 lang", "1.75 long"), rng, 0.0, 1.0)
+    assert re.fullmatch(r"\d\.\d\d lang", source)
+    assert target == source.replace("lang", "long")

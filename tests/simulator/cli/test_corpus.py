@@ -21,7 +21,6 @@ from tests.corpora.tasks import write_task
 def fake_generator(monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType("corpora.synth")
     module.Generator = FakeGenerator  # type: ignore[attr-defined]
-    module.GENERATOR_VERSION = "0"  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "corpora.synth", module)
 
 
@@ -46,7 +45,7 @@ def test_synth_writes_a_sound_task(tmp_path, capsys):
     assert run(["corpus", "check", str(out)]) == 0
     assert capsys.readouterr().out == f"{out} is sound\n"
     description = Task.open(out).description
-    assert (description.generator, description.licence, description.seed) == ("synth 0", "CC0-1.0", 1)
+    assert (description.generator, description.licence, description.seed) == ("synth 0/3", "CC0-1.0", 1)
 
 
 @pytest.mark.usefixtures("fake_generator")
@@ -67,6 +66,7 @@ def test_synth_perturbs_feedback_when_asked(tmp_path):
         (["--scale", "huge"], 2, "'huge' is not one of"),
         (["--seed", "-1"], 2, "greater than or equal to 0"),
         (["--out-of-domain", "0"], 2, "greater than or equal to 1"),
+        (["--departments", "0"], 2, "greater than or equal to 1"),
     ],
 )
 @pytest.mark.usefixtures("fake_generator")
