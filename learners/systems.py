@@ -34,10 +34,11 @@ BNMT_EL = ExpectedLossRecipe(optimiser=PUBLISHED_ADAM, schedule=PUBLISHED, dropo
 BNMT_SZO = PerturbationRecipe(optimiser=PUBLISHED_ADAM)
 EL_VALUE = ExpectedLossRecipe(
     optimiser=OptimiserRecipe(Method.ADAM, rate=1e-4),  # ten times the published rate: the baseline affords it
-    schedule=Schedule(temperature=0.3, start=None),  # samples cost little reward, and still differ enough to learn
-    safeguards=SafeguardRecipe(stretch=1.1, surprise_floor=0.05, entropy_bonus=0.01),
+    schedule=Schedule(temperature=0.5, start=None),  # samples cost little reward, and still differ enough to learn
+    safeguards=SafeguardRecipe(stretch=1.1, surprise_floor=0.05, entropy_bonus=0.01, blame=0.3),
 )
-REPLAY = ImitationRecipe()
+# Every step learns from three times as many old experiences as new ones: what went well is rare, and worth repeating.
+REPLAY = ImitationRecipe(optimiser=OptimiserRecipe(rate=3e-4), batch=8, replayed=24, temperature=0.5)
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ ALL = (
     ),
     System(
         "BNMT-REPLAY",
-        "plays greedily and imitates what went better than expected, again from memory",
+        "samples at a low temperature and imitates what went better than expected, again and again from memory",
         OURS,
         (SeedModel.BNMT,),
         lambda shelf, seed: ImitationLearner(shelf.translator(SeedModel.BNMT), REPLAY, SourceValue(), seed=seed),

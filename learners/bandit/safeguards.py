@@ -17,6 +17,7 @@ class SafeguardRecipe:
     anchor_rounds: int = 500  # rounds that tell how long outputs were at the start
     surprise_floor: float = 0.0  # nats per token below which samples have become too predictable
     entropy_bonus: float = 0.0  # reward per nat of entropy while they are
+    blame: float = 1.0  # weight of negative advantages: a bad sample says little about what would be better
     memory: float = 0.99  # of the running means
 
 
@@ -42,7 +43,9 @@ class Safeguards:
 
     def allowed(self, advantage: float, *, source: int, output: int) -> float:
         """The advantage to learn from: none for an output longer than they used to be, while all grow too long."""
-        if advantage <= 0 or self._recipe.stretch is None or self._rounds <= self._recipe.anchor_rounds:
+        if advantage <= 0:
+            return self._recipe.blame * advantage
+        if self._recipe.stretch is None or self._rounds <= self._recipe.anchor_rounds:
             return advantage
         overlong = self._ratio > self._recipe.stretch * self._anchor and output / max(source, 1) > self._anchor
         return 0.0 if overlong else advantage

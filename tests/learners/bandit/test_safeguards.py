@@ -50,3 +50,9 @@ def test_it_goes_on_where_it_was_saved():
     first, second = watch(Safeguards(GUARDED), 12, output=7), Safeguards(GUARDED)
     second.load(first.save())
     assert watch(second, 3).save() == watch(first, 3).save()
+
+
+def test_blame_can_weigh_less_than_praise():
+    guards = Safeguards(SafeguardRecipe(blame=0.25))
+    assert guards.allowed(-0.4, source=5, output=5) == pytest.approx(-0.1)
+    assert guards.allowed(0.4, source=5, output=5) == 0.4
