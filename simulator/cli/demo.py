@@ -31,7 +31,8 @@ class Sizes:
     """Further options of the commands that make the task and the seed models."""
 
     synth: tuple[str, ...] = ()
-    pretrain: tuple[str, ...] = ("--steps", "800")
+    pretrain: tuple[str, ...] = ("--steps", "1500")
+    train_on: tuple[str, ...] = ("--steps", "500")  # the oracle, which begins where the others' model ends
 
 
 def demo() -> None:
@@ -82,7 +83,10 @@ class _Demonstration:
             " which is the same model trained on with the references; a dictionary. Ctrl-C at any time is fine:"
             " the demo goes on when it is begun again."
         )
-        self._type("pretrain", *systems, "--task", str(self._task), *self._kept, *self._sizes.pretrain)
+        others = [name for name in systems if name != ORACLE]
+        for names, options in ((others, self._sizes.pretrain), ([ORACLE], self._sizes.train_on)):
+            if names:
+                self._type("pretrain", *names, "--task", str(self._task), *self._kept, *options)
         self._say(
             "The competition: every system gets one sentence at a time, proposes one translation, and is told one"
             " number between 0 and 1 for it, never a reference."

@@ -12,6 +12,7 @@ from simulator.demonstration import finished_rows
 SIZES = demo.Sizes(
     synth=("--mock", "3", "--dev", "283", "--training", "1211", "--out-of-domain", "300", "--processes", "1"),
     pretrain=("--size", "tiny", "--steps", "2"),
+    train_on=("--size", "tiny", "--steps", "2"),
 )
 SMALL_DEMO = f"""
 import sys
