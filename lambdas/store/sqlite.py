@@ -19,6 +19,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import astuple
+from itertools import islice
 from pathlib import Path
 from threading import RLock
 from typing import Any, Self
@@ -61,6 +62,9 @@ _APPEND = """
 INSERT INTO rounds SELECT number, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 FROM runs WHERE id = ?1 AND
     (?2 = 0 OR EXISTS (SELECT 1 FROM rounds WHERE run = number AND position = ?2 - 1))
 ON CONFLICT DO NOTHING
+"""
+_RESTORE = """
+INSERT INTO rounds SELECT number, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 FROM runs WHERE id = ?1 ON CONFLICT DO NOTHING
 """
 
 
@@ -127,6 +131,9 @@ class SQLiteStore:
     def replace(self, kind: str, name: str, document: Document) -> None:
         self._write("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", (kind, name, json.dumps(document)))
 
+    def delete(self, kind: str, name: str) -> None:
+        self._write("DELETE FROM documents WHERE kind = ? AND name = ?", (kind, name))
+
     # blocks
 
     def block(self, shelf: Shelf, phase: str, number: int) -> bytes | None:
@@ -135,14 +142,7 @@ class SQLiteStore:
 
     def put_blocks(self, shelf: Shelf, phase: str, blocks: Iterable[tuple[int, bytes]]) -> None:
         rows = [(phase, number, block) for number, block in blocks]
-        with self._lock:
-            connection = self._live()
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-                with connection:
-                    connection.executemany(f'INSERT OR REPLACE INTO "{shelf.value}" VALUES (?, ?, ?)', rows)
-            except sqlite3.OperationalError as failure:
-                raise UnavailableError from failure
+        self._write_many(f'INSERT OR REPLACE INTO "{shelf.value}" VALUES (?, ?, ?)', rows)
 
     # the ledger
 
@@ -152,18 +152,7 @@ class SQLiteStore:
         self._write(insert, astuple(run))
 
     def append(self, played: Round) -> bool:
-        values = (
-            played.run.id,
-            played.index,
-            played.translation,
-            played.shown,
-            played.clean,
-            played.statistics,
-            played.shown_ticks,
-            played.clean_ticks,
-            played.committed_at,
-        )
-        return self._write(_APPEND, values) == 1
+        return self._write(_APPEND, _values(played)) == 1
 
     def opening(self, run: str) -> Run | None:
         rows = self._all(f"SELECT {_RUN} FROM runs WHERE id = ?", (run,))
@@ -196,6 +185,14 @@ class SQLiteStore:
             if len(page) < PAGE:
                 return
             start = page[-1][0] + 1
+
+    def restore(self, rounds: Iterable[Round]) -> None:
+        pending = iter(rounds)
+        while page := list(islice(pending, PAGE)):
+            self._write_many(_RESTORE, [_values(played) for played in page])
+
+    def reassign(self, run: Run) -> None:
+        self._write("UPDATE runs SET participant = ?, system = ? WHERE id = ?", (run.participant, run.system, run.id))
 
     def _page(self, run: str, condition: str, values: Sequence[Any] = ()) -> Iterator[Round]:
         query = (
@@ -259,6 +256,31 @@ class SQLiteStore:
                 return self._live().execute(statement, values).rowcount
             except sqlite3.OperationalError as failure:
                 raise UnavailableError from failure
+
+    def _write_many(self, statement: str, rows: list[Any]) -> None:
+        """One statement for many rows, in one transaction."""
+        with self._lock:
+            connection = self._live()
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                with connection:
+                    connection.executemany(statement, rows)
+            except sqlite3.OperationalError as failure:
+                raise UnavailableError from failure
+
+
+def _values(played: Round) -> tuple[Any, ...]:
+    return (
+        played.run.id,
+        played.index,
+        played.translation,
+        played.shown,
+        played.clean,
+        played.statistics,
+        played.shown_ticks,
+        played.clean_ticks,
+        played.committed_at,
+    )
 
 
 class _Forks:
