@@ -44,7 +44,7 @@ _FIELDS: dict[str, dict[str, type]] = {
         "state": str,
         "checkpoints": list,
     },
-    "participant": {"name": str, "created_at": int, "disabled": bool},
+    "participant": {"name": str, "created_at": int, "disabled": bool, "formerly": object},
     "role": {"participant": str, "system": str, "kind": str, "family": object},
     "ring": {"secrets": dict},
     "run": {
@@ -263,6 +263,8 @@ class Contents:
         participant = Participant(**says)
         if not is_name(participant.name):
             raise self._wrong("nobody can be called so")
+        if participant.formerly is not None and not _HEX.fullmatch(participant.formerly):
+            raise self._wrong("no hash of a name can be like this")
         self._once("participant", participant.name)
         self._participants.add(participant.name)
         return participant

@@ -94,6 +94,7 @@ def test_an_edit_that_changes_nothing(forged):
         (change("participant", name="<script>"), "nobody can be called so"),
         (change("participant", created_at=2**63), "what it says cannot be"),
         (change("participant", disabled=0), "what it says cannot be"),
+        (change("participant", formerly="x"), "no hash of a name can be like this"),
         (change("participant", extra=1), "what it says cannot be"),
         (change("role", kind="king"), "what it says cannot be"),
         (change("role", family="a b"), "no system or family can be called so"),
