@@ -17,7 +17,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import astuple
 from itertools import islice
 from pathlib import Path
@@ -113,6 +113,23 @@ class SQLiteStore:
                 if connection is not None:
                     connection.close()
             self._connection = self._reader = None
+
+    def backup(self, path: Path) -> None:
+        """Copy the store as it is at this moment into a new file, while others go on reading and writing."""
+        if path.exists():
+            raise StoreError(f"{path} exists already; remove it or choose another name")
+        aside = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            os.close(os.open(aside, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            with closing(self._connect()) as connection:  # of its own: a copy takes long, and nobody should wait for it
+                connection.execute("VACUUM INTO ?", (str(aside),))
+            with aside.open("rb") as copied:
+                os.fsync(copied.fileno())
+            aside.rename(path)
+        except (OSError, sqlite3.DatabaseError) as failure:
+            raise StoreError(f"cannot write the backup {path}: {failure}") from failure
+        finally:
+            aside.unlink(missing_ok=True)
 
     # documents
 
@@ -239,6 +256,7 @@ class SQLiteStore:
             )
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA synchronous = {self.synchronous}")
+            connection.execute("PRAGMA secure_delete = ON")  # who is erased is not to be found in unused pages either
         except sqlite3.DatabaseError as failure:
             raise StoreError(f"cannot open {self.path} as a SQLite store: {failure}") from failure
         return connection
