@@ -1,4 +1,4 @@
-"""The part of ``banditmt admin`` that keeps a task for later: archives for any store, backups of an embedded one."""
+"""The part of ``banditmt admin`` that fills stores and keeps what is in them: tasks, archives, backups."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -9,17 +9,31 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
+from corpora.task import Task
 from lambdas.archive import Archive, export
 from lambdas.registry import Registry
 from lambdas.store import Store, StoreError, open_store
 from lambdas.store.sqlite import SQLiteStore
-from simulator.cli.loading import bars_on_terminal
+from simulator.cli.loading import bars_on_terminal, load
 from simulator.cli.stores import JsonOption, StoreOption, existing_store
 from simulator.tasks import DEFAULT_STORE, STATE
 
 app = typer.Typer()
 
 ArchivePath = Annotated[Path, typer.Argument(metavar="FILE", help="The archive, gzipped JSON lines.")]
+
+
+@app.command("load")
+def load_into_store(
+    task: Annotated[Path, typer.Argument(metavar="TASK", help="A task directory.")],
+    store: StoreOption = DEFAULT_STORE,
+) -> None:
+    """Load a task into a store. What is there already stays; if it is interrupted, the same command goes on."""
+    Task.open(task)  # what is no task is refused before a store is made for it
+    opened = _new_or_existing(store)
+    load(opened, task)
+    for record in Registry(opened).phases():
+        typer.echo(f"{record.phase.name}: {record.phase.layout.total:,} rounds, {record.state.value}")
 
 
 @app.command("export")
@@ -49,16 +63,17 @@ def import_archive(file: ArchivePath, store: StoreOption = DEFAULT_STORE, as_jso
     """Restore an archive into an empty store. If it is interrupted, the same command goes on."""
     with _bar("checking", None) as advance:
         archive = Archive.open(file, progress=advance)
-    if store == DEFAULT_STORE:
-        STATE.mkdir(exist_ok=True)
+    opened = _new_or_existing(store)
     with _bar("importing", archive.rounds) as advance:
-        archive.restore(open_store(store), progress=advance)
+        archive.restore(opened, progress=advance)
     if as_json:
         typer.echo(json.dumps({"store": store, "runs": archive.runs, "rounds": archive.rounds}))
         return
     typer.echo(f"{archive.rounds:,} rounds of {archive.runs:,} runs are in {store}")
     if not archive.header.texts:
-        typer.echo("it has no sentences: nobody can play or verify before `banditmt serve --task` loads the same task")
+        typer.echo(
+            "it has no sentences: nobody can play or verify before `banditmt admin load` has loaded the same task"
+        )
     if not archive.header.keys:
         typer.echo("it has no keys: `banditmt admin key rotate NAME` hands out new ones")
 
@@ -78,6 +93,12 @@ def backup(
     typer.echo(
         f"{file}: {file.stat().st_size:,} bytes; to restore it, stop the service and put it in the store's place"
     )
+
+
+def _new_or_existing(address: str) -> Store:
+    if address == DEFAULT_STORE:
+        STATE.mkdir(exist_ok=True)
+    return open_store(address)
 
 
 def _rounds(store: Store) -> int:

@@ -7,6 +7,7 @@ import pytest
 from lambdas.registry import Registry
 from lambdas.store import open_store
 from simulator.cli import run
+from tests.corpora.tasks import write_task
 from tests.lambdas import tasks
 from tests.lambdas.archive import contests
 
@@ -51,7 +52,7 @@ def test_out_and_in_again_shows_the_same_board_byte_for_byte(typed, address, tmp
     assert (code, err) == (0, "")
     assert out.splitlines() == [
         f"59 rounds of 6 runs are in {elsewhere}",
-        "it has no sentences: nobody can play or verify before `banditmt serve --task` loads the same task",
+        "it has no sentences: nobody can play or verify before `banditmt admin load` has loaded the same task",
         "it has no keys: `banditmt admin key rotate NAME` hands out new ones",
     ]
     assert board(typed, elsewhere) == board(typed, address)
@@ -73,6 +74,30 @@ def test_with_everything_it_can_be_verified_at_once(typed, address, tmp_path):
     code, out, _ = typed("admin", "import", archive, "--store", elsewhere, "--json")
     assert (code, json.loads(out)) == (0, {"store": elsewhere, "runs": 6, "rounds": 59})
     assert typed("admin", "verify", "--store", elsewhere) == (0, "59 rounds of 6 runs checked, 0 complaints\n", "")
+
+
+@pytest.fixture
+def somewhere(request, tmp_path):
+    """The address of a store that is not there yet."""
+    if request.param == "sqlite":
+        return f"sqlite:{tmp_path / 'new.db'}"
+    return f"dynamodb:{request.getfixturevalue('dynalite_url')}?prefix={tmp_path.name}"
+
+
+@pytest.mark.parametrize("somewhere", ["sqlite", "dynamodb"], indirect=True)
+def test_loading_a_task_makes_a_store_that_can_be_played(typed, somewhere, tmp_path):
+    task = write_task(tmp_path / "task").path
+    for _ in range(2):  # the second time changes nothing
+        code, out, err = typed("admin", "load", task, "--store", somewhere)
+        assert (code, err) == (0, "")
+        assert out.splitlines() == ["mock: 3 rounds, open", "dev: 8 rounds, open", "training: 14 rounds, open"]
+    assert typed("admin", "participant", "add", "acme", "--store", somewhere)[0] == 0
+
+
+def test_loading_what_is_no_task(typed, tmp_path):
+    code, _, err = typed("admin", "load", tmp_path, "--store", f"sqlite:{tmp_path / 'store.db'}")
+    assert (code, err) == (1, f"banditmt: {tmp_path} is not a task: it has no task.json\n")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("content", [b"", b"not an archive", b"\x1f\x8b\x08\x00"])
