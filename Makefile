@@ -9,7 +9,7 @@ BUNDLE := build/bundle
 ROOMS := corpora lambdas leaderboard learners simulator client_sdk/banditmt_client benchmarks tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench bench-full study-learning serve screenshots openapi template-check lock clean
+.PHONY: help setup demo test lint format bench bench-full bench-archive study-learning serve screenshots openapi template-check lock clean
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -46,6 +46,9 @@ bench: setup  ## print every benchmark as a ratio against a named rival
 
 bench-full: setup  ## play the whole training phase on SQLite (some minutes)
 	$(BIN)/python -m benchmarks.service --full-scale
+
+bench-archive: setup  ## archive a whole training run and restore it (some minutes)
+	$(BIN)/python -m benchmarks.archive --full-scale
 
 study-learning: setup  ## play all systems on a fresh task with three seeds (hours; goes on when interrupted)
 	$(BIN)/python -m benchmarks.studies.learning

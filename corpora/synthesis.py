@@ -82,7 +82,7 @@ def _run(jobs: list[Job], processes: int, progress: Callable[[int], None]) -> li
             return [future.result() for future in futures]
         except BaseException:
             shared.stop.set()  # also when the user interrupts: the processes end at their next report
-            workers.shutdown(wait=False, cancel_futures=True)
+            workers.shutdown(cancel_futures=True)  # and are waited for: what they write is removed next
             raise
 
 

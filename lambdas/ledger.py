@@ -1,7 +1,8 @@
 """The ledger's two kinds of entry: a run that was opened, and a round that was committed.
 
-The ledger is the state. Entries are written once and never changed, and each carries enough to go on from: the last
-entry of a run tells whose it is, which sentence is pending, what was earned, and which key signs its ids.
+The ledger is the state. Entries are written once and never changed, but for the names of participants who are erased.
+Each carries enough to go on from: the last entry of a run tells whose it is, which sentence is pending, what was
+earned, and which key signs its ids.
 """
 
 from dataclasses import dataclass

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Sequence
 
 from lambdas.cache import Cache
+from lambdas.errors import OrganiserError
 from lambdas.registry import PhaseRecord
 from lambdas.store.interface import Shelf, Store
 
@@ -15,8 +16,8 @@ BLOCK_SIZE = 512  # sentences; a block of product text is some 10 kB compressed,
 CACHED_BLOCKS = 128  # both shelves together; about 10 MB of short sentences
 
 
-class MissingBlockError(Exception):
-    """A phase without its sentences: the store was damaged or loaded by half."""
+class MissingBlockError(OrganiserError):
+    """A phase without its sentences: damaged, or restored from an archive that has none."""
 
 
 def pack(sentences: Sequence[str]) -> bytes:
@@ -54,5 +55,5 @@ class Library:
 
         sentences = self._blocks.get((shelf, phase, number), load)
         if sentences is None:
-            raise MissingBlockError(f"block {number} of the {shelf} of phase {phase} is missing")
+            raise MissingBlockError(f"block {number} of the {shelf} of phase {phase} is missing: load the task again")
         return sentences[offset]

@@ -2,12 +2,13 @@
 
 Loading can be interrupted at any point and begun again: a checkpoint tells how far the store got with the very same
 text. Loading what is there already changes nothing. A phase that is loaded is never overwritten with another text,
-because runs may have been played on it.
+because runs may have been played on it. A phase that came out of an archive without its sentences is completed by
+loading the same text.
 """
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -65,8 +66,7 @@ def load_phase(
     registry.make_ring()
     loaded = registry.phase(phase.name)
     if loaded is not None:
-        blocks = _blocks(phase, pairs, loaded.block_size)
-        return _compare(loaded, phase, feedback, [block.fingerprint for block in blocks][-1])
+        return _loaded(store, loaded, _blocks(phase, pairs, loaded.block_size), phase, feedback, progress)
     fingerprint = _write(store, phase, _blocks(phase, pairs, block_size), progress)
     budget = DEFAULT_RUNS[phase.repeatable] if runs is None else runs
     record = PhaseRecord(phase, feedback, block_size, fingerprint, budget, state)
@@ -74,12 +74,65 @@ def load_phase(
     return record
 
 
-def _write(store: Store, phase: Phase, blocks: Iterator[_Block], progress: Callable[[int], None]) -> str:
-    """Write what no checkpoint vouches for, and return the fingerprint of the whole."""
+def await_text(store: Store, phase: str, checkpoints: Sequence[str]) -> None:
+    """Let a phase that is here without its sentences be completed by the text that has these checkpoints."""
+    store.replace("awaited", phase, {"fingerprints": list(checkpoints)})
+
+
+def checkpoints_of(store: Store, phase: str) -> list[str]:
+    """What the text of a phase is recognised by, piece after piece, whether it is here or awaited."""
+    document = store.document("awaited", phase) or store.document("loading", phase)
+    return list(document["fingerprints"]) if document else []
+
+
+def fingerprinted(record: PhaseRecord, pairs: Iterable[Pair]) -> Iterator[Pair]:
+    """The pairs of a phase as they come, block by block; any other text than its own is refused in the end."""
+    fingerprint = ""
+    for block in _blocks(record.phase, pairs, record.block_size):
+        yield from zip(block.sources, block.references, strict=True)
+        fingerprint = block.fingerprint
+    if fingerprint != record.fingerprint:
+        raise _other_text(record.phase)
+
+
+def _loaded(
+    store: Store,
+    record: PhaseRecord,
+    blocks: Iterator[_Block],
+    phase: Phase,
+    feedback: Feedback,
+    progress: Callable[[int], None],
+) -> PhaseRecord:
+    """What is loaded already, if it is the same; the sentences are written if they alone are missing."""
+    if (record.phase, record.feedback) != (phase, feedback):
+        raise _other_text(phase)
+    awaited = store.document("awaited", phase.name)
+    if awaited is not None:
+        _write(store, phase, blocks, progress, awaited["fingerprints"])
+        store.delete("awaited", phase.name)
+    elif [block.fingerprint for block in blocks][-1] != record.fingerprint:
+        raise _other_text(phase)
+    return record
+
+
+def _other_text(phase: Phase) -> LoadError:
+    return LoadError(f"phase {phase.name} is loaded already, with other sentences or rules; use another store")
+
+
+def _write(
+    store: Store,
+    phase: Phase,
+    blocks: Iterator[_Block],
+    progress: Callable[[int], None],
+    awaited: Sequence[str] | None = None,
+) -> str:
+    """Write what no checkpoint vouches for, and return the fingerprint of the whole; nothing but what is awaited."""
     checkpoints = (store.document("loading", phase.name) or {"fingerprints": []})["fingerprints"]
     done = 0
     while batch := list(islice(blocks, CHECKPOINT_BLOCKS)):
         fingerprint = batch[-1].fingerprint
+        if awaited is not None and awaited[done : done + 1] != [fingerprint]:
+            raise _other_text(phase)
         if checkpoints[done : done + 1] != [fingerprint]:
             store.put_blocks(Shelf.SOURCES, phase.name, [(block.number, pack(block.sources)) for block in batch])
             store.put_blocks(Shelf.REFERENCES, phase.name, [(block.number, pack(block.references)) for block in batch])
@@ -88,13 +141,6 @@ def _write(store: Store, phase: Phase, blocks: Iterator[_Block], progress: Calla
         done += 1
         progress(batch[-1].end)
     return str(checkpoints[-1])
-
-
-def _compare(loaded: PhaseRecord, phase: Phase, feedback: Feedback, fingerprint: str) -> PhaseRecord:
-    """What is loaded already, if it is the same."""
-    if (loaded.phase, loaded.feedback, loaded.fingerprint) != (phase, feedback, fingerprint):
-        raise LoadError(f"phase {phase.name} is loaded already, with other sentences or rules; use another store")
-    return loaded
 
 
 def _blocks(phase: Phase, pairs: Iterable[Pair], block_size: int) -> Iterator[_Block]:

@@ -49,6 +49,7 @@ class Participant:
     name: str
     created_at: int
     disabled: bool = False
+    formerly: str | None = None  # of somebody who was erased: the hash of the name, which nobody else may take
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,11 @@ def digest_of(api_key: str) -> str | None:
     return hashlib.sha256(api_key.encode()).hexdigest() if _API_KEY.fullmatch(api_key) else None
 
 
+def hash_of_name(name: str) -> str:
+    """What is kept of a name that was erased."""
+    return hashlib.sha256(name.encode()).hexdigest()
+
+
 def run_id(participant: str, phase: str, system: str, attempt: int) -> str:
     """The same run gets the same name wherever a competition is repeated, and so the same perturbations."""
     digest = hashlib.sha256("\0".join((participant, phase, system, str(attempt))).encode()).digest()
@@ -154,9 +160,15 @@ class Registry:
     def add_participant(self, name: str) -> str:
         """Register a participant and return the first API key: it can never be shown again."""
         check_name(name, "participant")
-        if not self._store.create("participant", name, asdict(Participant(name, self.now()))):
+        if any(each.formerly == hash_of_name(name) for each in self.participants()):  # run ids are made of names
+            raise RegistryError(f"a participant {name} was erased, and nobody else can have the name; choose another")
+        if not self.register(Participant(name, self.now())):
             raise RegistryError(f"there is a participant {name} already; `key rotate` gives out a new key")
         return self.add_key(name)
+
+    def register(self, participant: Participant) -> bool:
+        """Write down a participant; False if there is one of that name."""
+        return self._store.create("participant", participant.name, asdict(participant))
 
     def set_disabled(self, name: str, disabled: bool) -> None:
         self._store.replace("participant", name, asdict(replace(self._known(name), disabled=disabled)))
@@ -198,6 +210,22 @@ class Registry:
             self._store.replace("key", key.digest, asdict(replace(key, revoked=True)))
         return len(valid)
 
+    def forget_keys(self, name: str) -> None:
+        """Remove all keys of a participant, and what is known of them."""
+        for key in self.keys(name):
+            self._store.delete("key", key.digest)
+
+    def forget(self, name: str) -> None:
+        """Remove the roles, the claims and the name of a participant; what the ledger says of it stays."""
+        for role in self.roles():
+            if role.participant == name:
+                self._store.delete("role", f"{name}/{role.system}")
+        for record in self.phases():
+            claims = self.claims(name, record.phase.name)
+            for ordinal in reversed(range(len(claims))):  # so that an interruption leaves the first ones, as they count
+                self._store.delete(_claims(name, record.phase.name), f"{ordinal:06d}")
+        self._store.delete("participant", name)
+
     def _known(self, name: str) -> Participant:
         participant = self.participant(name)
         if participant is None:
@@ -236,11 +264,11 @@ class Registry:
     # claims: the runs of a participant in a phase, in the order in which they were opened
 
     def claims(self, participant: str, phase: str) -> list[Run]:
-        return [Run(**document) for document in self._store.documents(f"run/{participant}/{phase}")]
+        return [Run(**document) for document in self._store.documents(_claims(participant, phase))]
 
     def claim(self, run: Run, ordinal: int) -> bool:
         """Take the place after ``ordinal`` earlier claims; False if somebody was faster."""
-        return self._store.create(f"run/{run.participant}/{run.phase}", f"{ordinal:06d}", asdict(run))
+        return self._store.create(_claims(run.participant, run.phase), f"{ordinal:06d}", asdict(run))
 
     def runs(self, phase: str) -> list[Run]:
         """All runs of a phase, by participant."""
@@ -281,6 +309,10 @@ class Registry:
         rotated = ring.rotated(keep=keep)
         self._store.replace("ring", "tokens", _ring_document(rotated))
         return rotated
+
+
+def _claims(participant: str, phase: str) -> str:
+    return f"run/{participant}/{phase}"
 
 
 def _ring_document(ring: KeyRing) -> Document:

@@ -101,6 +101,10 @@ class Scoreboard:
             self._keep(rebuilt)
         return rebuilt
 
+    def rename(self, record: PhaseRecord, run: Run) -> None:
+        """Let the summary of a run say who played it and which system it was, as the run now does."""
+        self._keep(replace(self.summary(record, run), identity=self.empty(record, run).identity))
+
     def summary(self, record: PhaseRecord, run: Run) -> Summary:
         """What is known of a run."""
         document = self._store.document(_kind(record.phase.name), run.id)

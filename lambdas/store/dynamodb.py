@@ -110,6 +110,10 @@ class DynamoDBStore:
         item = _document_item(kind, name, document)
         _ask(lambda: self._client.put_item(TableName=self._task, Item=item))
 
+    def delete(self, kind: str, name: str) -> None:
+        key: Any = {"pk": {"S": kind}, "sk": {"S": name}}
+        _ask(lambda: self._client.delete_item(TableName=self._task, Key=key))
+
     # blocks
 
     def block(self, shelf: Shelf, phase: str, number: int) -> bytes | None:
@@ -117,13 +121,13 @@ class DynamoDBStore:
         return bytes(item["block"]["B"]) if item else None
 
     def put_blocks(self, shelf: Shelf, phase: str, blocks: Iterable[tuple[int, bytes]]) -> None:
-        pending = iter(blocks)
-        while batch := list(islice(pending, BATCH)):
-            for number, block in batch:
+        def items() -> Iterator[Item]:
+            for number, block in blocks:
                 if len(block) > MAX_BLOCK_BYTES:
                     raise StoreError(f"block {number} of {phase} has {len(block):,} bytes: load with smaller blocks")
-            puts = [{"PutRequest": {"Item": _block_item(phase, number, block)}} for number, block in batch]
-            self._write_batch({self._table_of(shelf): puts})
+                yield _block_item(phase, number, block)
+
+        self._put_all(self._table_of(shelf), items())
 
     # the ledger
 
@@ -158,6 +162,14 @@ class DynamoDBStore:
         for item in self._query(self._ledger, "pk = :pk AND sk >= :start", values, wanted=wanted):
             statistics = bytes(item["statistics"]["B"])
             yield int(item["sk"]["N"]), float(item["clean"]["S"]), statistics, int(item["committed_at"]["N"])
+
+    def restore(self, rounds: Iterable[Round]) -> None:
+        self._put_all(self._ledger, map(_round_item, rounds))
+
+    def reassign(self, run: Run) -> None:
+        changed = {"participant": {"S": run.participant}, "system": {"S": run.system}}
+        items = self._query(self._ledger, "pk = :pk", {":pk": {"S": run.id}})
+        self._put_all(self._ledger, (item | changed for item in items))
 
     # the client
 
@@ -197,6 +209,12 @@ class DynamoDBStore:
             if newest or "LastEvaluatedKey" not in page:
                 return
             query["ExclusiveStartKey"] = page["LastEvaluatedKey"]
+
+    def _put_all(self, table: str, items: Iterable[Item]) -> None:
+        """Write items, whatever was there."""
+        pending = iter(items)
+        while batch := list(islice(pending, BATCH)):
+            self._write_batch({table: [{"PutRequest": {"Item": item}} for item in batch]})
 
     def _write_batch(self, requests: Item) -> None:
         for attempt in range(BATCH_ATTEMPTS):

@@ -1,7 +1,7 @@
 """What the service asks of a storage engine. Two engines answer: ``sqlite`` and ``dynamodb``.
 
 Three places, because three kinds of reader exist: the task (documents and blocks of source sentences), the references
-(readable by the scoring function alone), and the ledger (written once, never changed).
+(readable by the scoring function alone), and the ledger (written once, and never changed by the service).
 
 Every read sees every write that was acknowledged before it began, and every acknowledged write is durable. An engine
 that cannot answer raises ``UnavailableError``; the write may or may not have happened, and repeating it is harmless.
@@ -55,6 +55,9 @@ class Store(Protocol):
     def replace(self, kind: str, name: str, document: Document) -> None:
         """Write a document, whatever was there."""
 
+    def delete(self, kind: str, name: str) -> None:
+        """Remove a document, if it is there."""
+
     # blocks of packed sentences
 
     def block(self, shelf: Shelf, phase: str, number: int) -> bytes | None:
@@ -88,3 +91,11 @@ class Store(Protocol):
 
     def results(self, run: str, start: int = 0) -> Iterator[Result]:
         """The results of these rounds: a fraction of what ``rounds`` has to carry."""
+
+    # the ledger, in an organiser's hands
+
+    def restore(self, rounds: Iterable[Round]) -> None:
+        """Write rounds that were committed elsewhere, many at a time; their runs are open here. Again is harmless."""
+
+    def reassign(self, run: Run) -> None:
+        """Write anew who played a run and which system it was, in its opening and its rounds. Again is harmless."""

@@ -17,8 +17,9 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import astuple
+from itertools import islice
 from pathlib import Path
 from threading import RLock
 from typing import Any, Self
@@ -61,6 +62,9 @@ _APPEND = """
 INSERT INTO rounds SELECT number, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 FROM runs WHERE id = ?1 AND
     (?2 = 0 OR EXISTS (SELECT 1 FROM rounds WHERE run = number AND position = ?2 - 1))
 ON CONFLICT DO NOTHING
+"""
+_RESTORE = """
+INSERT INTO rounds SELECT number, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 FROM runs WHERE id = ?1 ON CONFLICT DO NOTHING
 """
 
 
@@ -110,6 +114,23 @@ class SQLiteStore:
                     connection.close()
             self._connection = self._reader = None
 
+    def backup(self, path: Path) -> None:
+        """Copy the store as it is at this moment into a new file, while others go on reading and writing."""
+        if path.exists():
+            raise StoreError(f"{path} exists already; remove it or choose another name")
+        aside = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            os.close(os.open(aside, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            with closing(self._connect()) as connection:  # of its own: a copy takes long, and nobody should wait for it
+                connection.execute("VACUUM INTO ?", (str(aside),))
+            with aside.open("rb") as copied:
+                os.fsync(copied.fileno())
+            aside.rename(path)
+        except (OSError, sqlite3.DatabaseError) as failure:
+            raise StoreError(f"cannot write the backup {path}: {failure}") from failure
+        finally:
+            aside.unlink(missing_ok=True)
+
     # documents
 
     def document(self, kind: str, name: str) -> Document | None:
@@ -127,6 +148,9 @@ class SQLiteStore:
     def replace(self, kind: str, name: str, document: Document) -> None:
         self._write("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", (kind, name, json.dumps(document)))
 
+    def delete(self, kind: str, name: str) -> None:
+        self._write("DELETE FROM documents WHERE kind = ? AND name = ?", (kind, name))
+
     # blocks
 
     def block(self, shelf: Shelf, phase: str, number: int) -> bytes | None:
@@ -135,14 +159,7 @@ class SQLiteStore:
 
     def put_blocks(self, shelf: Shelf, phase: str, blocks: Iterable[tuple[int, bytes]]) -> None:
         rows = [(phase, number, block) for number, block in blocks]
-        with self._lock:
-            connection = self._live()
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-                with connection:
-                    connection.executemany(f'INSERT OR REPLACE INTO "{shelf.value}" VALUES (?, ?, ?)', rows)
-            except sqlite3.OperationalError as failure:
-                raise UnavailableError from failure
+        self._write_many(f'INSERT OR REPLACE INTO "{shelf.value}" VALUES (?, ?, ?)', rows)
 
     # the ledger
 
@@ -152,18 +169,7 @@ class SQLiteStore:
         self._write(insert, astuple(run))
 
     def append(self, played: Round) -> bool:
-        values = (
-            played.run.id,
-            played.index,
-            played.translation,
-            played.shown,
-            played.clean,
-            played.statistics,
-            played.shown_ticks,
-            played.clean_ticks,
-            played.committed_at,
-        )
-        return self._write(_APPEND, values) == 1
+        return self._write(_APPEND, _values(played)) == 1
 
     def opening(self, run: str) -> Run | None:
         rows = self._all(f"SELECT {_RUN} FROM runs WHERE id = ?", (run,))
@@ -196,6 +202,14 @@ class SQLiteStore:
             if len(page) < PAGE:
                 return
             start = page[-1][0] + 1
+
+    def restore(self, rounds: Iterable[Round]) -> None:
+        pending = iter(rounds)
+        while page := list(islice(pending, PAGE)):
+            self._write_many(_RESTORE, [_values(played) for played in page])
+
+    def reassign(self, run: Run) -> None:
+        self._write("UPDATE runs SET participant = ?, system = ? WHERE id = ?", (run.participant, run.system, run.id))
 
     def _page(self, run: str, condition: str, values: Sequence[Any] = ()) -> Iterator[Round]:
         query = (
@@ -242,6 +256,7 @@ class SQLiteStore:
             )
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA synchronous = {self.synchronous}")
+            connection.execute("PRAGMA secure_delete = ON")  # who is erased is not to be found in unused pages either
         except sqlite3.DatabaseError as failure:
             raise StoreError(f"cannot open {self.path} as a SQLite store: {failure}") from failure
         return connection
@@ -259,6 +274,31 @@ class SQLiteStore:
                 return self._live().execute(statement, values).rowcount
             except sqlite3.OperationalError as failure:
                 raise UnavailableError from failure
+
+    def _write_many(self, statement: str, rows: list[Any]) -> None:
+        """One statement for many rows, in one transaction."""
+        with self._lock:
+            connection = self._live()
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                with connection:
+                    connection.executemany(statement, rows)
+            except sqlite3.OperationalError as failure:
+                raise UnavailableError from failure
+
+
+def _values(played: Round) -> tuple[Any, ...]:
+    return (
+        played.run.id,
+        played.index,
+        played.translation,
+        played.shown,
+        played.clean,
+        played.statistics,
+        played.shown_ticks,
+        played.clean_ticks,
+        played.committed_at,
+    )
 
 
 class _Forks:

@@ -1,11 +1,13 @@
 """The ``banditmt`` command: one module per group of commands, and one place that turns errors into a line.
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
+Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted, 143 terminated.
 """
 
 import io
+import signal
 import sys
 from importlib.metadata import version
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -33,6 +35,9 @@ EXPECTED_ERRORS: tuple[type[Exception], ...] = (
 )
 
 INTERRUPTED = 130  # what shells report for Ctrl-C, and typer for KeyboardInterrupt
+TERMINATED = 143  # what they report for a polite kill
+
+_terminated = False  # was this process asked to end, rather than interrupted?
 
 app = typer.Typer(
     name="banditmt",
@@ -69,7 +74,19 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot show a character is no reason to fail
+    signal.signal(signal.SIGTERM, _terminate)
     sys.exit(run(sys.argv[1:]))
+
+
+def _terminate(_signal: int, frame: FrameType | None) -> None:
+    """End as after Ctrl-C, so that a command that is asked to end leaves nothing behind either; asked twice, die."""
+    global _terminated
+    _terminated = True
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    interrupt = signal.getsignal(signal.SIGINT)
+    if not callable(interrupt):  # a shell that runs it in the background lets it ignore Ctrl-C
+        raise KeyboardInterrupt
+    interrupt(signal.SIGINT, frame)
 
 
 def run(arguments: list[str]) -> int:
@@ -85,7 +102,9 @@ def run(arguments: list[str]) -> int:
         return _complain(wrong.format_message() + advice, wrong.exit_code)
     except EXPECTED_ERRORS as failure:
         return _complain(str(failure), 1)
-    return _complain("interrupted", exit_code) if exit_code == INTERRUPTED else exit_code
+    if exit_code == INTERRUPTED:
+        return _complain("terminated", TERMINATED) if _terminated else _complain("interrupted", INTERRUPTED)
+    return exit_code
 
 
 def _complain(message: str, exit_code: int) -> int:

@@ -1,4 +1,7 @@
-"""``banditmt admin``: participants and their keys, phases and their gates, runs and their progress, the board."""
+"""``banditmt admin``: participants and their keys, phases and their gates, runs and their progress.
+
+The board is in ``judging``, archives and backups are in ``archiving``.
+"""
 
 import json
 from datetime import UTC, datetime
@@ -8,11 +11,12 @@ import typer
 from rich.console import Console
 from rich.table import Column, Table
 
+from lambdas.erasure import Eraser
 from lambdas.ledger import Progress, Run
 from lambdas.registry import PhaseState, Registry, RegistryError
 from lambdas.store import Store
 from leaderboard.metrics.online import TICKS
-from simulator.cli import judging
+from simulator.cli import archiving, judging
 from simulator.cli.stores import JsonOption, StoreOption, existing_store
 from simulator.cloud.plan import UsagePlan
 from simulator.errors import PlanError
@@ -27,6 +31,7 @@ tokens = typer.Typer(help="The keys that sign sentence ids.", no_args_is_help=Tr
 for group, name in ((participant, "participant"), (key, "key"), (phase, "phase"), (run, "run"), (tokens, "tokens")):
     app.add_typer(group, name=name)
 app.add_typer(judging.app)
+app.add_typer(archiving.app)
 
 Name = Annotated[str, typer.Argument(help="The participant's name.")]
 PhaseName = Annotated[str, typer.Argument(help="The phase's name.")]
@@ -130,6 +135,37 @@ def enable_participant(name: Name, store: StoreOption = DEFAULT_STORE) -> None:
     """Take the keys of a participant again."""
     _registry(store).set_disabled(name, False)
     typer.echo(f"{name} is enabled")
+
+
+@participant.command("erase")
+def erase_participant(
+    name: Name,
+    store: StoreOption = DEFAULT_STORE,
+    usage_plan: PlanOption = None,
+    system: Annotated[
+        list[str] | None,
+        typer.Option(metavar="OLD=NEW", help="Rename a system whose name tells who it is (may be repeated)."),
+    ] = None,
+) -> None:
+    """Replace the name of a disabled participant by a pseudonym, for good. What was played stays, and verifiable."""
+    plan, opened, systems = _plan(usage_plan, store), existing_store(store), _renamed(system or [])
+    Eraser(opened).begin(name, systems)
+    if plan is not None:
+        plan.withdraw(name)  # if this fails, the same command can be given again
+    pseudonym = Eraser(opened).erase(name)
+    typer.echo(f"{name} is {pseudonym} from now on; archives, backups and logs made before still have the name")
+    registry = Registry(opened)
+    kept = {run.system for record in registry.phases() for run in registry.claims(pseudonym, record.phase.name)}
+    if kept:
+        typer.echo(f"its systems are called {', '.join(sorted(kept))}")
+
+
+def _renamed(options: list[str]) -> dict[str, str]:
+    pairs = [option.partition("=") for option in options]
+    for option, (old, sign, new) in zip(options, pairs, strict=True):
+        if not (old and sign and new):
+            raise typer.BadParameter(f"{option!r} is not OLD=NEW, such as acme-el=system-1")
+    return {old: new for old, _, new in pairs}
 
 
 # keys

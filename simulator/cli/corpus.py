@@ -16,7 +16,6 @@ from rich.progress import (
     BarColumn,
     DownloadColumn,
     MofNCompleteColumn,
-    Progress,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -37,6 +36,7 @@ from lambdas.feedback import Feedback
 from lambdas.phases import Layout
 from leaderboard.metrics.bleu import sentence_bleu
 from simulator.cli import corpus_tables
+from simulator.cli.loading import bars_on_terminal
 from simulator.scales import SCALES, ScaleName, cut
 
 app = typer.Typer(
@@ -146,7 +146,7 @@ def _fetch(apt: Apt, names: list[str]) -> list[Package]:
     if missing:
         typer.echo(f"not in this release: {', '.join(missing)}", err=True)
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with bars_on_terminal(*columns) as bar:
         task = bar.add_task("downloading", total=sum(package.size for package in packages))
         apt.fetch(packages, progress=lambda size: bar.advance(task, size))
     return packages
@@ -257,7 +257,7 @@ def _progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with bars_on_terminal(*columns) as bar:
         task = bar.add_task(what, total=total)
         yield lambda pairs: bar.advance(task, pairs)
 

@@ -1,5 +1,8 @@
 """A generator that can be told from any process: numbered sentences, or trouble."""
 
+import multiprocessing
+import os
+import signal
 from collections.abc import Iterator
 from itertools import repeat
 
@@ -30,3 +33,13 @@ class FailingGenerator(FakeGenerator):
         if phase == "mock":
             raise CorpusError("no mock today")
         return super().in_domain(phase, count)
+
+
+class TerminatingGenerator(FakeGenerator):
+    """Has the command that asked for it terminated as soon as something is written, and would go on for ever."""
+
+    def out_of_domain(self, count: int) -> Iterator[tuple[str, str]]:
+        yield from repeat(("endlos", "endless"), 1_000)
+        is_child = multiprocessing.parent_process() is not None
+        os.kill(os.getppid() if is_child else os.getpid(), signal.SIGTERM)
+        yield from repeat(("endlos", "endless"))

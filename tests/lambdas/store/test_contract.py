@@ -42,6 +42,13 @@ class TestDocuments:
         assert store.create("kind", "name", {"v": 2}) is False
         assert store.document("kind", "name") == {"v": 1}
 
+    def test_a_deleted_document_is_gone_and_no_other(self, store):
+        store.replace("kind", "name", {"v": 1})
+        store.replace("kind", "other", {"v": 2})
+        store.delete("kind", "name")
+        store.delete("kind", "name")
+        assert store.documents("kind") == [{"v": 2}]
+
     def test_kinds_are_apart_and_each_is_ordered_by_name(self, store):
         for name in ("10", "9", "1"):
             store.replace("one", name, {"name": name})
@@ -146,6 +153,27 @@ class TestLedger:
         assert store.progress(OTHER.id) == Progress(OTHER, None)
         assert store.append(played(0, OTHER)) is True
         assert store.round(OTHER.id, 0).run == OTHER
+
+    def test_rounds_are_restored_many_at_a_time_and_once(self, store):
+        store.open_run(RUN)
+        rounds = [played(index, translation=f"größe {index}", clean=index / 60) for index in range(60)]
+        store.restore(iter(rounds[:40]))
+        store.restore(iter(rounds))
+        assert list(store.rounds(RUN.id)) == rounds
+        assert store.progress(RUN.id) == Progress(RUN, rounds[-1])
+        assert store.append(played(60)) is True
+
+    def test_a_run_gets_another_name_throughout(self, store):
+        for run in (RUN, OTHER):
+            store.open_run(run)
+            store.restore([played(index, run) for index in range(30)])
+        renamed = replace(RUN, participant="erased-1", system="system-1")
+        for _ in range(2):
+            store.reassign(renamed)
+            assert store.opening(RUN.id) == renamed
+            assert list(store.rounds(RUN.id)) == [played(index, renamed) for index in range(30)]
+            assert store.progress(RUN.id).run == renamed
+            assert list(store.rounds(OTHER.id)) == [played(index, OTHER) for index in range(30)]
 
 
 def test_preparing_again_keeps_everything(store):

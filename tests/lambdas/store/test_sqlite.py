@@ -182,3 +182,48 @@ def test_closing_twice(sqlite):
     sqlite.close()
     sqlite.close()
     assert sqlite.document("kind", "name") is None  # and it opens again when it is needed
+
+
+class TestBackups:
+    def test_a_copy_while_others_write(self, sqlite, tmp_path):
+        """What was committed before is in it, in order and whole; the writers do not notice."""
+        sqlite.open_run(RUN)
+        stop, failures, copies = threading.Event(), [], []
+
+        def write():
+            index = 0
+            while not stop.is_set():
+                failures.append(not sqlite.append(played(index)))
+                index += 1
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            for number in range(3):
+                before = sqlite.progress(RUN.id).pending
+                path = tmp_path / f"backup-{number}.db"
+                sqlite.backup(path)
+                copies.append((before, path))
+        finally:
+            stop.set()
+            writer.join()
+        assert not any(failures)
+        for before, path in copies:
+            copy = SQLiteStore.open(str(path))
+            rounds = list(copy.rounds(RUN.id))
+            assert len(rounds) >= before
+            assert rounds == [played(index) for index in range(len(rounds))]
+            copy.close()
+
+    def test_it_is_for_its_owner_and_has_its_name_only_when_it_is_whole(self, sqlite, tmp_path):
+        folder = tmp_path / "backups"
+        folder.mkdir()
+        sqlite.backup(folder / "store.db")
+        assert [(path.name, path.stat().st_mode & 0o777) for path in folder.iterdir()] == [("store.db", 0o600)]
+
+    def test_nothing_is_overwritten_or_left_behind(self, sqlite, tmp_path):
+        with pytest.raises(StoreError, match="exists already"):
+            sqlite.backup(sqlite.path)
+        with pytest.raises(StoreError, match=r"cannot write the backup .*nowhere"):
+            sqlite.backup(tmp_path / "nowhere" / "backup.db")
+        assert {path.name.partition("-")[0] for path in tmp_path.iterdir()} == {"store.db"}

@@ -206,6 +206,21 @@ class TestUsagePlan:
         cloud("participant", "add", "ada")
         assert cloud("key", "revoke", "ada")[1][1:] == [("withdraw", "ada", None)]
 
+    def test_erasing_withdraws_even_at_the_second_try(self, cloud, store, plan):
+        cloud("participant", "add", "ada")
+        assert cloud("participant", "erase", "ada")[:2] == (1, [("plan1", "eu-central-1")])  # not disabled yet
+        Registry(store).set_disabled("ada", True)
+        withdraw = plan.withdraw
+
+        def refuse(name, short=None):
+            raise PlanError("API Gateway did not give up the keys of ada")
+
+        plan.withdraw = refuse
+        assert cloud("participant", "erase", "ada")[0] == 1
+        plan.withdraw = withdraw
+        assert cloud("participant", "erase", "ada")[:2] == (0, [("plan1", "eu-central-1"), ("withdraw", "ada", None)])
+        assert [who.name for who in Registry(store).participants()] == ["erased-1"]
+
     def test_a_plan_without_its_stack_is_refused_before_anything_happens(self, cloud, store):
         code, told, said = cloud("participant", "add", "ada", address="dynamodb:http://127.0.0.1:8000")
         assert (code, told, Registry(store).participant("ada")) == (1, [], None)

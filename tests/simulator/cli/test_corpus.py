@@ -1,7 +1,9 @@
 """``banditmt corpus``: every command, and what each refuses in one line."""
 
 import json
+import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -76,6 +78,28 @@ def test_synth_refuses(tmp_path, capsys, arguments, code, complaint):
     assert complaint in error
     assert error.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+TERMINATED = """
+if __name__ == "__main__":  # the processes that generate need none of this
+    import corpora.synth
+    from simulator.cli import main
+    from tests.corpora.fakes import TerminatingGenerator
+
+    corpora.synth.Generator = TerminatingGenerator
+    main()
+"""
+
+
+def test_a_polite_kill_leaves_nothing_behind(tmp_path):
+    program, out = tmp_path / "terminated.py", tmp_path / "task"
+    program.write_text(TERMINATED)
+    arguments = ["corpus", "synth", "--out", str(out), "--out-of-domain", "1000000", "--processes", "2"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, str(program), *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (143, "", "banditmt: terminated\n")
+    assert list(tmp_path.iterdir()) == [program]
 
 
 def test_import_cleans_cuts_and_reports(tmp_path, capsys, tsv):

@@ -1,0 +1,115 @@
+"""The part of ``banditmt admin`` that fills stores and keeps what is in them: tasks, archives, backups."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+
+from corpora.task import Task
+from lambdas.archive import Archive, export
+from lambdas.registry import Registry
+from lambdas.store import Store, StoreError, open_store
+from lambdas.store.sqlite import SQLiteStore
+from simulator.cli.loading import bars_on_terminal, load
+from simulator.cli.stores import JsonOption, StoreOption, existing_store
+from simulator.tasks import DEFAULT_STORE, STATE
+
+app = typer.Typer()
+
+ArchivePath = Annotated[Path, typer.Argument(metavar="FILE", help="The archive, gzipped JSON lines.")]
+
+
+@app.command("load")
+def load_into_store(
+    task: Annotated[Path, typer.Argument(metavar="TASK", help="A task directory.")],
+    store: StoreOption = DEFAULT_STORE,
+) -> None:
+    """Load a task into a store. What is there already stays; if it is interrupted, the same command goes on."""
+    Task.open(task)  # what is no task is refused before a store is made for it
+    opened = _new_or_existing(store)
+    load(opened, task)
+    for record in Registry(opened).phases():
+        typer.echo(f"{record.phase.name}: {record.phase.layout.total:,} rounds, {record.state.value}")
+
+
+@app.command("export")
+def export_archive(
+    file: ArchivePath,
+    store: StoreOption = DEFAULT_STORE,
+    with_texts: Annotated[bool, typer.Option("--with-texts", help="Sources and references, too.")] = False,
+    with_keys: Annotated[
+        bool, typer.Option("--with-keys", help="Hashes of API keys and the keys of sentence ids, too.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Write the ledger and all that the board follows from into one file."""
+    opened = existing_store(store)
+    with _bar("exporting", _rounds(opened)) as advance:
+        runs, rounds = export(opened, file, texts=with_texts, keys=with_keys, progress=advance)
+    size = file.stat().st_size
+    if as_json:
+        typer.echo(json.dumps({"archive": str(file), "runs": runs, "rounds": rounds, "bytes": size}))
+        return
+    extra = " with texts" * with_texts + " with keys" * with_keys
+    typer.echo(f"{file}: {rounds:,} rounds of {runs:,} runs{extra}, {size:,} bytes")
+
+
+@app.command("import")
+def import_archive(file: ArchivePath, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
+    """Restore an archive into an empty store. If it is interrupted, the same command goes on."""
+    with _bar("checking", None) as advance:
+        archive = Archive.open(file, progress=advance)
+    opened = _new_or_existing(store)
+    with _bar("importing", archive.rounds) as advance:
+        archive.restore(opened, progress=advance)
+    if as_json:
+        typer.echo(json.dumps({"store": store, "runs": archive.runs, "rounds": archive.rounds}))
+        return
+    typer.echo(f"{archive.rounds:,} rounds of {archive.runs:,} runs are in {store}")
+    if not archive.header.texts:
+        typer.echo(
+            "it has no sentences: nobody can play or verify before `banditmt admin load` has loaded the same task"
+        )
+    if not archive.header.keys:
+        typer.echo("it has no keys: `banditmt admin key rotate NAME` hands out new ones")
+
+
+@app.command()
+def backup(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where the copy goes.")],
+    store: StoreOption = DEFAULT_STORE,
+) -> None:
+    """Copy a SQLite store, references and hashed keys included, while it is in use."""
+    opened = existing_store(store)
+    if not isinstance(opened, SQLiteStore):
+        raise StoreError(
+            "DynamoDB backs itself up (point-in-time recovery); `admin export` writes what can be taken away"
+        )
+    opened.backup(file)
+    typer.echo(
+        f"{file}: {file.stat().st_size:,} bytes; to restore it, stop the service and put it in the store's place"
+    )
+
+
+def _new_or_existing(address: str) -> Store:
+    if address == DEFAULT_STORE:
+        STATE.mkdir(exist_ok=True)
+    return open_store(address)
+
+
+def _rounds(store: Store) -> int:
+    """How many rounds there are to go through."""
+    registry = Registry(store)
+    runs = [run for record in registry.phases() for run in registry.runs(record.phase.name)]
+    return sum(progress.pending for run in runs if (progress := store.progress(run.id)))
+
+
+@contextmanager
+def _bar(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    with bars_on_terminal(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()) as bars:
+        task = bars.add_task(what, total=total)
+        yield lambda rounds: bars.advance(task, rounds)

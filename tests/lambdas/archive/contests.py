@@ -1,0 +1,47 @@
+"""A small contest with something of everything in it, to be archived."""
+
+import json
+
+from lambdas.feedback import Feedback
+from lambdas.registry import PhaseState, Registry
+from lambdas.scoreboard import Scoreboard
+from leaderboard.families import RoleKind
+from tests.lambdas import tasks
+
+NOON = 1_800_000_000.0  # when everybody looks at the board
+
+
+def play(store, *, perturbation="high-variance:1"):
+    """Finished, repeated, unfinished and empty runs of three participants, roles, gates, and a rotated token key."""
+    service, acme = tasks.fresh(store, feedback=Feedback(perturbation, seed=3), runs=7)
+    oracle = tasks.participant(store, service, "oracle")
+    idle = tasks.participant(store, service, "idle")
+    for player, system in ((acme, "BNMT-EL"), (acme, "BNMT-EL"), (acme, "BNMT-static"), (oracle, "BNMT-oracle")):
+        run = service.open_run(player, "dev", system).run
+        tasks.play(service, player, run, translate=lambda sentence, system=system: f"{system} {sentence.source} ✓")
+    tasks.play(service, acme, service.open_run(acme, "training", "BNMT-EL").run, rounds=3)
+    service.open_run(idle, "mock", "late")
+    registry = Registry(store)
+    registry.set_role("oracle", "BNMT-oracle", RoleKind.ORACLE)
+    registry.set_role("acme", "BNMT-static", RoleKind.BASELINE, "BNMT")
+    registry.set_phase("dev", PhaseState.FROZEN)
+    registry.set_disabled("idle", True)
+    registry.rotate_ring(keep=True)
+    return service
+
+
+def boards(store):
+    """The boards of all phases to the last byte."""
+    scoreboard = Scoreboard(store, clock=lambda: NOON)
+    shown = {}
+    for record in Registry(store).phases():
+        scoreboard.catch_up(record)
+        shown[record.phase.name] = json.dumps(scoreboard.board(record).as_dict())
+    return shown
+
+
+def ledger(store):
+    """Everything that was played."""
+    registry = Registry(store)
+    runs = [run for record in registry.phases() for run in registry.runs(record.phase.name)]
+    return [(run, store.progress(run.id), list(store.rounds(run.id))) for run in runs]

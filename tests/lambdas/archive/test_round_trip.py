@@ -1,0 +1,197 @@
+"""Out of one store and into another: everything is there again, and the board is the same to the last byte."""
+
+import gzip
+from dataclasses import replace
+
+import pytest
+
+from lambdas import errors
+from lambdas.archive import Archive, ArchiveError, export
+from lambdas.archive.contents import LedgerError
+from lambdas.audit import Auditor
+from lambdas.library import MissingBlockError
+from lambdas.loading import LoadError, load_phase
+from lambdas.registry import Registry
+from lambdas.service import Service
+from lambdas.store import StoreError
+from lambdas.store.sqlite import SQLiteStore
+from tests.lambdas import tasks
+from tests.lambdas.archive import contests
+from tests.lambdas.faults import CrashError, FaultyStore
+
+
+def complaints(store):
+    registry, auditor = Registry(store), Auditor(store)
+    runs = [(record, run) for record in registry.phases() for run in registry.runs(record.phase.name)]
+    return [complaint for each in runs for complaint in auditor.audit(*each)], auditor.rounds
+
+
+def load_text(store):
+    feedback = Registry(store).known_phase("dev").feedback
+    tasks.load(store, feedback=feedback)
+
+
+def test_the_board_is_the_same_to_the_last_byte(contest, bare, store):
+    Archive.open(bare).restore(store)
+    assert contests.boards(store) == contests.boards(contest)
+    assert contests.ledger(store) == contests.ledger(contest)
+    here, there = Registry(store), Registry(contest)
+    assert here.phases() == there.phases()
+    assert here.participants() == there.participants()
+    assert here.roles() == there.roles()
+
+
+def test_out_of_dynamodb(moto, tmp_path, sqlite):
+    contests.play(moto, perturbation="none")
+    export(moto, tmp_path / "archive.gz", texts=True)
+    Archive.open(tmp_path / "archive.gz").restore(sqlite)
+    assert contests.boards(sqlite) == contests.boards(moto)
+    assert contests.ledger(sqlite) == contests.ledger(moto)
+    assert complaints(sqlite) == ([], 59)
+
+
+def test_an_archive_of_what_was_restored_is_the_same_but_for_its_time(bare, sqlite, tmp_path):
+    Archive.open(bare).restore(sqlite)
+    export(sqlite, tmp_path / "again.gz")
+    first, again = (gzip.decompress(path.read_bytes()).splitlines() for path in (bare, tmp_path / "again.gz"))
+    assert first[1:-1] == again[1:-1]
+
+
+def test_neither_texts_nor_keys_are_in_it_unless_asked_for(contest, bare, full):
+    plain, everything = (gzip.decompress(path.read_bytes()).decode() for path in (bare, full))
+    secrets = [key.digest for who in Registry(contest).participants() for key in Registry(contest).keys(who.name)]
+    secrets += [secret.hex() for secret in Registry(contest).ring().secrets.values()]
+    for told in ("refword", "secretref", '"source"', *secrets):
+        assert told in everything
+        assert told not in plain
+
+
+class TestWithoutTexts:
+    def test_nobody_can_verify_or_play_before_the_task_is_loaded(self, bare, sqlite):
+        Archive.open(bare).restore(sqlite)
+        with pytest.raises(MissingBlockError, match="is missing: load the task again"):
+            complaints(sqlite)
+        load_text(sqlite)
+        assert complaints(sqlite) == ([], 59)
+
+    def test_another_text_is_refused_before_anything_is_written(self, bare, sqlite):
+        Archive.open(bare).restore(sqlite)
+        record = Registry(sqlite).known_phase("dev")
+        other = [("anders", "different")] * tasks.DEV.layout.distinct
+        with pytest.raises(LoadError, match="with other sentences or rules"):
+            load_phase(sqlite, tasks.DEV, other, feedback=record.feedback)
+        with pytest.raises(LoadError, match="with other sentences or rules"):
+            load_phase(sqlite, tasks.DEV, tasks.pairs(tasks.DEV))  # the right text, but other feedback
+        with pytest.raises(MissingBlockError):
+            complaints(sqlite)
+
+    def test_it_can_be_archived_again_and_completed_after_that(self, bare, sqlite, tmp_path):
+        Archive.open(bare).restore(sqlite)
+        with pytest.raises(MissingBlockError, match="load the task first"):
+            export(sqlite, tmp_path / "again.gz", texts=True)
+        export(sqlite, tmp_path / "again.gz")
+        other = SQLiteStore.open(f"{tmp_path / 'other.db'}?synchronous=normal")
+        Archive.open(tmp_path / "again.gz").restore(other)
+        load_text(other)
+        assert complaints(other) == ([], 59)
+        other.close()
+
+
+class TestWithTextsAndKeys:
+    def test_participants_play_on_with_the_keys_and_ids_they_have(self, tmp_path):
+        before = SQLiteStore.open(f"{tmp_path / 'before.db'}?synchronous=normal")
+        service, player = tasks.fresh(before)
+        api_key = Registry(before).add_key("acme")
+        run = service.open_run(player, "dev", "copy").run
+        tasks.play(service, player, run, rounds=3)
+        pending = service.sentence(player, run)
+        export(before, tmp_path / "archive.gz", texts=True, keys=True)
+        after = SQLiteStore.open(f"{tmp_path / 'after.db'}?synchronous=normal")
+        Archive.open(tmp_path / "archive.gz").restore(after)
+        moved = Service(after)
+        again = moved.authenticate(api_key)
+        assert moved.sentence(again, run) == pending
+        following = moved.translate(again, run, pending.id, "ein wort").next
+        assert following is not None
+        assert following.index == 4
+        for store in (before, after):
+            store.close()
+
+    def test_without_keys_they_get_new_ones_and_ask_again(self, bare, contest, sqlite):
+        Archive.open(bare).restore(sqlite)
+        load_text(sqlite)
+        service = Service(sqlite)
+        acme = service.authenticate(Registry(sqlite).add_key("acme"))
+        run = service.open_run(acme, "training", "BNMT-EL")
+        assert run.index == 3
+        old = Service(contest).sentence(acme, run.run)
+        with pytest.raises(errors.WrongSentenceError):
+            service.translate(acme, run.run, old.id, "x")
+        assert tasks.play(service, acme, run.run)[-1].next is None
+
+
+class TestInterrupted:
+    def test_wherever_it_was_interrupted_it_ends_the_same(self, full, contest, tmp_path):
+        wanted, ledger = contests.boards(contest), contests.ledger(contest)
+        archive, turn, done = Archive.open(full), 0, False
+        while not done:
+            path = tmp_path / f"{turn}.db"
+            store = SQLiteStore.open(f"{path}?synchronous=normal")
+            faulty = FaultyStore(store)
+            faulty.fail(turn, after=turn % 2 == 0)
+            try:
+                archive.restore(faulty)
+                done = True
+            except CrashError:
+                if store.documents("key"):  # nobody has one before everything that was played is there
+                    assert contests.ledger(store) == ledger
+                archive.restore(store)
+            assert contests.boards(store) == wanted
+            assert contests.ledger(store) == ledger
+            assert complaints(store) == ([], 59)
+            store.close()
+            turn += 11
+        assert turn > 70
+
+    def test_another_archive_is_refused_in_its_place(self, bare, full, sqlite):
+        faulty = FaultyStore(sqlite)
+        faulty.fail(20, after=True)
+        with pytest.raises(CrashError):
+            Archive.open(full).restore(faulty)
+        with pytest.raises(StoreError, match="the import of another archive was interrupted here"):
+            Archive.open(bare).restore(sqlite)
+
+
+class TestRefusals:
+    def test_a_store_that_has_something_in_it(self, bare, sqlite):
+        tasks.load(sqlite)
+        with pytest.raises(StoreError, match="the store is not empty"):
+            Archive.open(bare).restore(sqlite)
+        assert Registry(sqlite).participants() == []
+
+    def test_an_archive_that_was_imported_already(self, bare, sqlite):
+        archive = Archive.open(bare)
+        archive.restore(sqlite)
+        with pytest.raises(StoreError, match="an archive was imported into this store before"):
+            archive.restore(sqlite)
+
+    def test_a_store_without_a_task(self, sqlite, tmp_path):
+        with pytest.raises(StoreError, match="nothing to export"):
+            export(sqlite, tmp_path / "archive.gz")
+        assert not (tmp_path / "archive.gz").exists()
+
+    def test_a_ledger_that_does_not_add_up_is_not_archived(self, contest, tmp_path):
+        class Damaged(SQLiteStore):
+            def rounds(self, run, start=0):
+                for played in super().rounds(run, start):
+                    yield replace(played, clean_ticks=played.clean_ticks + (played.index == 5))
+
+        with pytest.raises(LedgerError, match=r"round 5: the sums are not those"):
+            export(Damaged.open(str(contest.path)), tmp_path / "archive.gz")
+        assert list(tmp_path.iterdir()) == []
+
+    def test_a_damaged_archive_leaves_nothing(self, full, tmp_path):
+        path = tmp_path / "damaged.gz"
+        path.write_bytes(full.read_bytes()[:-100])
+        with pytest.raises(ArchiveError):
+            Archive.open(path)

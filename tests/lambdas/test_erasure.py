@@ -1,0 +1,150 @@
+"""Erasing a participant: the name is gone from everywhere, and everything that was played can still be verified."""
+
+import json
+
+import pytest
+
+from lambdas import errors
+from lambdas.archive import Archive, export
+from lambdas.audit import Auditor
+from lambdas.erasure import Eraser
+from lambdas.registry import Registry, RegistryError
+from lambdas.store.sqlite import SQLiteStore
+from leaderboard.families import RoleKind
+from tests.lambdas import tasks
+from tests.lambdas.archive import contests
+from tests.lambdas.faults import CrashError, FaultyStore
+
+
+def verify(store):
+    registry, auditor = Registry(store), Auditor(store)
+    runs = [(record, run) for record in registry.phases() for run in registry.runs(record.phase.name)]
+    complaints = [complaint for each in runs for complaint in auditor.audit(*each)]
+    return len(runs), auditor.rounds, complaints
+
+
+def kept(store):
+    """All that is kept of anybody, as text."""
+    kinds = ["participant", "key", "role", "erasure", *(f"board/{phase.name}" for phase in tasks.PHASES)]
+    registry = Registry(store)
+    claims = [f"run/{who.name}/{phase.name}" for who in registry.participants() for phase in tasks.PHASES]
+    documents = [store.documents(kind) for kind in kinds + claims]
+    return json.dumps(documents) + repr(contests.ledger(store))
+
+
+def numbers(store):
+    """The boards without the names on them."""
+    boards = {phase: json.loads(board) for phase, board in contests.boards(store).items()}
+    for board in boards.values():
+        for row in board["rows"]:
+            del row["participant"], row["system"]
+    return boards
+
+
+def disabled(store, name="acme"):
+    Registry(store).set_disabled(name, True)
+    return store
+
+
+def test_the_name_is_gone_and_nothing_else(store):
+    contests.play(store)
+    before = contests.boards(store)
+    assert Eraser(disabled(store)).erase("acme") == "erased-1"
+    assert "acme" not in kept(store)
+    assert contests.boards(store) == {phase: board.replace('"acme"', '"erased-1"') for phase, board in before.items()}
+    assert verify(store) == (6, 59, [])
+    assert Registry(store).keys("acme") == Registry(store).keys("erased-1") == []
+    assert store.documents("run/acme/dev") == []
+    assert [role.kind for role in Registry(store).roles() if role.participant == "erased-1"] == [RoleKind.BASELINE]
+
+
+def test_systems_whose_names_tell_get_others(sqlite):
+    contests.play(sqlite)
+    before = numbers(sqlite)
+    Eraser(disabled(sqlite)).erase("acme", {"BNMT-EL": "BNMT-7", "BNMT-static": "BNMT-8"})
+    assert '"BNMT-EL"' not in kept(sqlite)
+    assert {row["system"] for row in json.loads(contests.boards(sqlite)["dev"])["rows"]} == {
+        "BNMT-7",
+        "BNMT-8",
+        "BNMT-oracle",
+    }
+    assert numbers(sqlite) == before
+    assert verify(sqlite) == (6, 59, [])
+
+
+def test_everybody_gets_a_pseudonym_of_their_own(sqlite):
+    contests.play(sqlite)
+    Registry(sqlite).add_participant("erased-2")
+    assert [Eraser(disabled(sqlite, name)).erase(name) for name in ("acme", "idle")] == ["erased-1", "erased-3"]
+
+
+def test_wherever_it_was_interrupted_it_ends_the_same(tmp_path):
+    expected, turn, done = None, 0, False
+    while not done:
+        store = SQLiteStore.open(f"{tmp_path / str(turn)}?synchronous=normal")
+        contests.play(store, perturbation="none")
+        faulty = FaultyStore(disabled(store))
+        faulty.fail(turn, after=turn % 2 == 0)
+        try:
+            pseudonym = Eraser(faulty).erase("acme", {"BNMT-EL": "system-1"})
+            done = True
+        except CrashError:
+            pseudonym = Eraser(store).erase("acme", {"BNMT-EL": "system-1"})
+        outcome = (pseudonym, [who.name for who in Registry(store).participants()], verify(store))
+        assert outcome == (expected or outcome)
+        assert "acme" not in kept(store)
+        expected = outcome
+        store.close()
+        turn += 9
+    assert turn > 50
+
+
+def test_not_a_byte_of_the_name_is_left_in_the_file(tmp_path):
+    store = SQLiteStore.open(f"{tmp_path / 'store.db'}?synchronous=normal")
+    service, _ = tasks.fresh(store)
+    player = tasks.participant(store, service, "zaphod-beeblebrox")
+    tasks.play(service, player, service.open_run(player, "dev", "copy").run)
+    Eraser(disabled(store, "zaphod-beeblebrox")).erase("zaphod-beeblebrox")
+    store.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["store.db"]
+    assert b"zaphod" not in (tmp_path / "store.db").read_bytes()
+
+
+class TestRefusals:
+    def test_somebody_who_may_be_playing(self, sqlite):
+        contests.play(sqlite)
+        with pytest.raises(RegistryError, match="`participant disable acme` first"):
+            Eraser(sqlite).erase("acme")
+        assert "acme" in kept(sqlite)
+
+    def test_nobody(self, sqlite):
+        with pytest.raises(RegistryError, match="there is no participant nobody"):
+            Eraser(sqlite).erase("nobody")
+
+    @pytest.mark.parametrize(
+        ("systems", "complaint"),
+        [
+            ({"other": "x"}, r"acme has played no system other \(BNMT-EL, BNMT-static\)"),
+            ({"BNMT-EL": "BNMT-static"}, "two systems of acme would have the same name"),
+            ({"BNMT-EL": "a b"}, "the name of a system is"),
+        ],
+    )
+    def test_other_names_that_cannot_be(self, sqlite, systems, complaint):
+        contests.play(sqlite)
+        with pytest.raises((RegistryError, errors.BadRequestError), match=complaint):
+            Eraser(disabled(sqlite)).erase("acme", systems)
+        assert verify(sqlite) == (6, 59, [])
+        assert "erased" not in kept(sqlite)
+
+
+def test_nobody_else_can_have_the_name_because_runs_are_named_after_it(sqlite, tmp_path):
+    contests.play(sqlite)
+    Eraser(disabled(sqlite)).erase("acme")
+    export(sqlite, tmp_path / "archive.gz")
+    elsewhere = SQLiteStore.open(f"{tmp_path / 'elsewhere.db'}?synchronous=normal")
+    Archive.open(tmp_path / "archive.gz").restore(elsewhere)
+    for store in (sqlite, elsewhere):
+        with pytest.raises(RegistryError, match="a participant acme was erased, and nobody else can have the name"):
+            Registry(store).add_participant("acme")
+    assert contests.boards(elsewhere) == contests.boards(sqlite)
+    elsewhere.close()

@@ -1,0 +1,172 @@
+"""``banditmt admin export``, ``import``, ``backup`` and ``participant erase``, as an organiser types them."""
+
+import json
+
+import pytest
+
+from lambdas.registry import Registry
+from lambdas.store import open_store
+from simulator.cli import run
+from tests.corpora.tasks import write_task
+from tests.lambdas import tasks
+from tests.lambdas.archive import contests
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """A store after a contest, whose phases are closed. Nobody may change it."""
+    address = f"sqlite:{tmp_path_factory.mktemp('archiving') / 'store.db'}"
+    store = open_store(f"{address}?synchronous=normal")
+    contests.play(store)
+    for phase in ("mock", "dev", "training"):
+        assert run(["admin", "phase", "close", phase, "--store", address]) == 0
+    store.close()
+    return address
+
+
+@pytest.fixture
+def typed(capsys):
+    """Type a command; get its exit code, what it printed and what it complained."""
+
+    def typing(*words):
+        capsys.readouterr()
+        code = run([*map(str, words)])
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return typing
+
+
+def board(typed, store):
+    code, out, _ = typed("leaderboard", "--phase", "dev", "--json", "--store", store)
+    assert code == 0
+    return out
+
+
+def test_out_and_in_again_shows_the_same_board_byte_for_byte(typed, address, tmp_path):
+    archive, elsewhere = tmp_path / "task.jsonl.gz", f"sqlite:{tmp_path / 'elsewhere.db'}"
+    code, out, err = typed("admin", "export", archive, "--store", address)
+    assert (code, err) == (0, "")
+    assert out == f"{archive}: 59 rounds of 6 runs, {archive.stat().st_size:,} bytes\n"
+    code, out, err = typed("admin", "import", archive, "--store", elsewhere)
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        f"59 rounds of 6 runs are in {elsewhere}",
+        "it has no sentences: nobody can play or verify before `banditmt admin load` has loaded the same task",
+        "it has no keys: `banditmt admin key rotate NAME` hands out new ones",
+    ]
+    assert board(typed, elsewhere) == board(typed, address)
+    code, _, err = typed("admin", "verify", "--store", elsewhere)
+    assert code == 1
+    assert err == "banditmt: block 0 of the references of phase training is missing: load the task again\n"
+
+
+def test_with_everything_it_can_be_verified_at_once(typed, address, tmp_path):
+    archive, elsewhere = tmp_path / "task.jsonl.gz", f"sqlite:{tmp_path / 'elsewhere.db'}"
+    code, out, _ = typed("admin", "export", archive, "--with-texts", "--with-keys", "--store", address, "--json")
+    assert code == 0
+    assert json.loads(out) == {
+        "archive": str(archive),
+        "runs": 6,
+        "rounds": 59,
+        "bytes": archive.stat().st_size,
+    }
+    code, out, _ = typed("admin", "import", archive, "--store", elsewhere, "--json")
+    assert (code, json.loads(out)) == (0, {"store": elsewhere, "runs": 6, "rounds": 59})
+    assert typed("admin", "verify", "--store", elsewhere) == (0, "59 rounds of 6 runs checked, 0 complaints\n", "")
+
+
+@pytest.fixture
+def somewhere(request, tmp_path):
+    """The address of a store that is not there yet."""
+    if request.param == "sqlite":
+        return f"sqlite:{tmp_path / 'new.db'}"
+    return f"dynamodb:{request.getfixturevalue('dynalite_url')}?prefix={tmp_path.name}"
+
+
+@pytest.mark.parametrize("somewhere", ["sqlite", "dynamodb"], indirect=True)
+def test_loading_a_task_makes_a_store_that_can_be_played(typed, somewhere, tmp_path):
+    task = write_task(tmp_path / "task").path
+    for _ in range(2):  # the second time changes nothing
+        code, out, err = typed("admin", "load", task, "--store", somewhere)
+        assert (code, err) == (0, "")
+        assert out.splitlines() == ["mock: 3 rounds, open", "dev: 8 rounds, open", "training: 14 rounds, open"]
+    assert typed("admin", "participant", "add", "acme", "--store", somewhere)[0] == 0
+
+
+def test_loading_what_is_no_task(typed, tmp_path):
+    code, _, err = typed("admin", "load", tmp_path, "--store", f"sqlite:{tmp_path / 'store.db'}")
+    assert (code, err) == (1, f"banditmt: {tmp_path} is not a task: it has no task.json\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [b"", b"not an archive", b"\x1f\x8b\x08\x00"])
+def test_what_is_no_archive_makes_no_store(typed, tmp_path, content):
+    archive, store = tmp_path / "task.jsonl.gz", tmp_path / "store.db"
+    archive.write_bytes(content)
+    code, out, err = typed("admin", "import", archive, "--store", f"sqlite:{store}")
+    assert (code, out) == (1, "")
+    assert err.startswith(f"banditmt: {archive} is ")
+    assert err.count("\n") == 1
+    assert not store.exists()
+
+
+def test_a_store_that_is_not_empty(typed, address, tmp_path):
+    archive = tmp_path / "task.jsonl.gz"
+    typed("admin", "export", archive, "--store", address)
+    code, _, err = typed("admin", "import", archive, "--store", address)
+    assert (code, err.count("\n")) == (1, 1)
+    assert err.startswith("banditmt: the store is not empty")
+
+
+def test_a_backup_is_a_store(typed, address, tmp_path):
+    copy = tmp_path / "backup.db"
+    code, out, _ = typed("admin", "backup", copy, "--store", address)
+    assert code == 0
+    assert out.startswith(f"{copy}: ")
+    assert board(typed, f"sqlite:{copy}") == board(typed, address)
+    assert typed("admin", "verify", "--store", f"sqlite:{copy}")[0] == 0
+    assert typed("admin", "backup", copy, "--store", address)[2].startswith(f"banditmt: {copy} exists already")
+
+
+def test_dynamodb_backs_itself_up(typed, dynalite_url, tmp_path):
+    code, _, err = typed("admin", "backup", tmp_path / "backup.db", "--store", f"dynamodb:{dynalite_url}?prefix=none")
+    assert (code, err.count("\n")) == (1, 1)
+    assert err.startswith("banditmt: DynamoDB backs itself up")
+
+
+class TestErase:
+    @pytest.fixture
+    def store(self, tmp_path):
+        store = open_store(f"sqlite:{tmp_path / 'store.db'}?synchronous=normal")
+        service, player = tasks.fresh(store)
+        tasks.play(service, player, service.open_run(player, "mock", "acme-el").run)
+        yield store
+        store.close()
+
+    @pytest.fixture
+    def admin(self, typed, store):
+        return lambda *words: typed("admin", *words, "--store", f"sqlite:{store.path}")
+
+    def test_in_two_steps(self, admin, store):
+        code, _, err = admin("participant", "erase", "acme")
+        assert (code, err.count("\n")) == (1, 1)
+        assert "`participant disable acme` first" in err
+        admin("participant", "disable", "acme")
+        code, out, _ = admin("participant", "erase", "acme", "--system", "acme-el=team-1")
+        assert (code, out.splitlines()) == (
+            0,
+            [
+                "acme is erased-1 from now on; archives, backups and logs made before still have the name",
+                "its systems are called team-1",
+            ],
+        )
+        assert [who.name for who in Registry(store).participants()] == ["erased-1"]
+        assert admin("verify")[:2] == (0, "5 rounds of 1 runs checked, 0 complaints\n")
+
+    @pytest.mark.parametrize("option", ["acme-el", "=x", "acme-el="])
+    def test_a_system_that_is_not_renamed(self, admin, option):
+        admin("participant", "disable", "acme")
+        code, _, err = admin("participant", "erase", "acme", "--system", option)
+        assert (code, err.count("\n")) == (2, 1)
+        assert "is not OLD=NEW" in err
