@@ -31,6 +31,9 @@ from lambdas.store.interface import Document, Shelf, StoreAddressError, StoreErr
 BUSY_SECONDS = 5.0  # how long a writer waits for another process before it gives up: half of what a function has
 IN_MEMORY = ":memory:"  # what SQLite calls a database without a file
 PAGE = 2_000  # rounds read at a time
+LOG_PAGES = (
+    10_000  # of 4 kB, before the log is carried over: a round is a page, and carrying over waits for the disk twice
+)
 _SYNCHRONOUS = ("full", "normal")
 
 _SCHEMA = """
@@ -242,6 +245,7 @@ class SQLiteStore:
             )
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA synchronous = {self.synchronous}")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
         except sqlite3.DatabaseError as failure:
             raise StoreError(f"cannot open {self.path} as a SQLite store: {failure}") from failure
         return connection
