@@ -3,15 +3,20 @@
 Loading can be interrupted at any point and begun again: a checkpoint tells how far the store got with the very same
 text. Loading what is there already changes nothing. A phase that is loaded is never overwritten with another text,
 because runs may have been played on it.
+
+Two may load at once. Before a batch of blocks is written, its hash is added to the checkpoints on the condition that
+nobody has added another: who loads the same text meanwhile writes the same blocks, who loads another one is refused.
 """
 
 import hashlib
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import islice
 
-from lambdas.errors import OrganiserError
+from lambdas.errors import OrganiserError, UnavailableError
 from lambdas.feedback import Feedback
 from lambdas.library import BLOCK_SIZE, pack
 from lambdas.phases import Phase
@@ -20,6 +25,8 @@ from lambdas.store.interface import Shelf, Store
 
 CHECKPOINT_BLOCKS = 25  # blocks written between two checkpoints: one batch of DynamoDB
 MAX_SENTENCE_CHARACTERS = 2_000
+LOADER_SECONDS = 300  # without a sign of life, after which a loader counts as dead: longer than any write takes
+MAX_RACES = 50
 
 # As with translations: a source that could not be sent back would stop everybody whose system copies it. U+FFFD is what
 # decoding leaves of bytes that were not UTF-8.
@@ -53,11 +60,11 @@ def load_phase(
     state: PhaseState = PhaseState.OPEN,
     block_size: int = BLOCK_SIZE,
     progress: Callable[[int], None] = lambda _: None,
+    clock: Callable[[], float] = time.time,
 ) -> PhaseRecord:
     """Load the distinct sentences of a phase: its held-out block first, then the fresh ones as they are served.
 
-    ``progress`` is told the number of pairs that are done, now and then. One process at a time: two that load different
-    texts at once would mix their blocks.
+    ``progress`` is told the number of pairs that are done, now and then.
     """
     feedback = feedback or Feedback()
     store.prepare()
@@ -67,27 +74,73 @@ def load_phase(
     if loaded is not None:
         blocks = _blocks(phase, pairs, loaded.block_size)
         return _compare(loaded, phase, feedback, [block.fingerprint for block in blocks][-1])
-    fingerprint = _write(store, phase, _blocks(phase, pairs, block_size), progress)
+    with closing(_Checkpoints(store, phase.name, clock)) as checkpoints:
+        fingerprint = _write(store, phase, _blocks(phase, pairs, block_size), checkpoints, progress)
     budget = DEFAULT_RUNS[phase.repeatable] if runs is None else runs
     record = PhaseRecord(phase, feedback, block_size, fingerprint, budget, state)
-    registry.put_phase(record)
-    return record
+    if registry.add_phase(record):
+        return record
+    return _compare(registry.known_phase(phase.name), phase, feedback, fingerprint)  # somebody was faster
 
 
-def _write(store: Store, phase: Phase, blocks: Iterator[_Block], progress: Callable[[int], None]) -> str:
+class _Checkpoints:
+    """How far a phase is loaded: the hash of each batch of blocks that was begun, and when that was."""
+
+    def __init__(self, store: Store, phase: str, clock: Callable[[], float]) -> None:
+        self._store, self._phase, self._clock = store, phase, clock
+        self._known = store.document("loading", phase)
+        self._mine: list[str] = []
+
+    def begin(self, fingerprint: str) -> bool:
+        """Begin the next batch; False if it is there already. Whoever loads another text at this moment goes first."""
+        self._mine.append(fingerprint)
+        for _ in range(MAX_RACES):
+            begun, since = (self._known["fingerprints"], self._known["at"]) if self._known else ([], 0)
+            same = min(len(begun), len(self._mine))
+            if begun[:same] != self._mine[:same]:
+                if Registry(self._store).phase(self._phase) is not None:
+                    raise LoadError(
+                        f"phase {self._phase} was loaded meanwhile, with other sentences; use another store"
+                    )
+                if self._clock() - since < LOADER_SECONDS:
+                    raise LoadError(
+                        f"phase {self._phase} is being loaded with another text; wait until that is done, or for "
+                        f"{LOADER_SECONDS} seconds if it was killed"
+                    )
+            elif len(begun) > len(self._mine):  # the last one may not have been finished, but all before it were
+                return False
+            if self._keep(self._clock()):
+                return True
+        raise LoadError(f"phase {self._phase} is being loaded by others; wait until they are done")
+
+    def close(self) -> None:
+        """Tell others that nobody loads this text any more, done or not."""
+        if self._mine and self._known and self._known["fingerprints"] == self._mine:
+            with suppress(UnavailableError):  # what happened before is worth more
+                self._keep(0)
+
+    def _keep(self, at: float) -> bool:
+        document = {"fingerprints": list(self._mine), "at": at}
+        if self._known is None:
+            kept = self._store.create("loading", self._phase, document)
+        else:
+            kept = self._store.swap("loading", self._phase, self._known, document)
+        self._known = document if kept else self._store.document("loading", self._phase)
+        return kept
+
+
+def _write(
+    store: Store, phase: Phase, blocks: Iterator[_Block], checkpoints: _Checkpoints, progress: Callable[[int], None]
+) -> str:
     """Write what no checkpoint vouches for, and return the fingerprint of the whole."""
-    checkpoints = (store.document("loading", phase.name) or {"fingerprints": []})["fingerprints"]
-    done = 0
+    fingerprint = ""
     while batch := list(islice(blocks, CHECKPOINT_BLOCKS)):
         fingerprint = batch[-1].fingerprint
-        if checkpoints[done : done + 1] != [fingerprint]:
+        if checkpoints.begin(fingerprint):
             store.put_blocks(Shelf.SOURCES, phase.name, [(block.number, pack(block.sources)) for block in batch])
             store.put_blocks(Shelf.REFERENCES, phase.name, [(block.number, pack(block.references)) for block in batch])
-            checkpoints = [*checkpoints[:done], fingerprint]
-            store.replace("loading", phase.name, {"fingerprints": checkpoints})
-        done += 1
         progress(batch[-1].end)
-    return str(checkpoints[-1])
+    return fingerprint
 
 
 def _compare(loaded: PhaseRecord, phase: Phase, feedback: Feedback, fingerprint: str) -> PhaseRecord:

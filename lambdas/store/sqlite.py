@@ -130,6 +130,10 @@ class SQLiteStore:
     def replace(self, kind: str, name: str, document: Document) -> None:
         self._write("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", (kind, name, json.dumps(document)))
 
+    def swap(self, kind: str, name: str, known: Document, document: Document) -> bool:
+        update = "UPDATE documents SET json = ? WHERE kind = ? AND name = ? AND json = ?"
+        return self._write(update, (json.dumps(document), kind, name, json.dumps(known))) == 1
+
     # blocks
 
     def block(self, shelf: Shelf, phase: str, number: int) -> bytes | None:
