@@ -70,6 +70,9 @@ class Client:
 class BareHttp:
     """An application that answers with the body of the request: no gateway, no handler."""
 
+    def admit(self, _: Request) -> Response | None:
+        return None
+
     def answer(self, request: Request) -> Response:
         return Response(200, [("Content-Type", "application/json")], request.body)
 

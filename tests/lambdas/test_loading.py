@@ -133,7 +133,7 @@ def test_a_loader_that_was_taken_for_dead_is_refused_when_it_wakes_up(sqlite):
     def load_meanwhile(store):
         load_phase(store, LARGE, OTHER_TEXT, block_size=2, clock=lambda: 1_300.0)
 
-    with pytest.raises(LoadError, match="was loaded meanwhile with other sentences"):
+    with pytest.raises(LoadError, match="was loaded meanwhile, with other sentences"):
         load_phase(Meddling(sqlite, 4, load_meanwhile), LARGE, tasks.pairs(LARGE), block_size=2, clock=lambda: 1_000.0)
 
 
