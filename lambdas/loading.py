@@ -78,7 +78,7 @@ def load_phase(
         fingerprint = _write(store, phase, _blocks(phase, pairs, block_size), checkpoints, progress)
     budget = DEFAULT_RUNS[phase.repeatable] if runs is None else runs
     record = PhaseRecord(phase, feedback, block_size, fingerprint, budget, state)
-    if registry.add_phase(record):
+    if registry.put_phase(record):
         return record
     return _compare(registry.known_phase(phase.name), phase, feedback, fingerprint)  # somebody was faster
 

@@ -225,7 +225,7 @@ class Registry:
         records = [PhaseRecord.from_document(document) for document in self._store.documents("phase")]
         return sorted(records, key=lambda record: record.phase.layout.total)
 
-    def add_phase(self, record: PhaseRecord) -> bool:
+    def put_phase(self, record: PhaseRecord) -> bool:
         """Announce a phase that was loaded; False if there is one of that name."""
         return self._store.create("phase", record.phase.name, record.as_document())
 
