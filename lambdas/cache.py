@@ -23,13 +23,13 @@ class Cache(Generic[Key, Value]):
         self._entries: dict[Key, tuple[float, Value]] = {}  # in the order in which they were loaded
         self._lock = Lock()
 
-    def get(self, key: Key, load: Callable[[], Value | None]) -> Value | None:
-        """The remembered value, or a loaded one. None is not remembered: what is missing may appear at any time."""
+    def get(self, key: Key, load: Callable[[Key], Value | None]) -> Value | None:
+        """The remembered value, or what is loaded for the key. None is not remembered: it may appear at any time."""
         entry = self._entries.get(key)
         if entry is not None and self._clock() < entry[0]:
             return entry[1]
         expiry = self._clock() + self._seconds  # before loading, so that the age is never understated
-        value = load()  # outside the lock: others need not wait for the storage
+        value = load(key)  # outside the lock: others need not wait for the storage
         if value is not None:
             with self._lock:
                 self._entries.pop(key, None)

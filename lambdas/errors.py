@@ -116,9 +116,14 @@ class ThrottledError(ServiceError):
 
 
 class QuotaExceededError(ServiceError):
-    """A budget is used up; waiting does not help, the organiser can raise it."""
+    """A budget is used up; waiting does not help, but the organiser can raise it. Clients that know no code but retry
+    every 429 are asked to take their time.
+    """
 
     code, status, default = "quota_exceeded", 429, "your budget for this phase is used up; ask the organiser"
+
+    def __init__(self, message: str | None = None, *, retry_after: int = 3_600) -> None:
+        super().__init__(message, retry_after=retry_after)
 
 
 class InternalError(ServiceError):

@@ -47,13 +47,12 @@ class Library:
 
     def _sentence(self, shelf: Shelf, record: PhaseRecord, index: int) -> str:
         number, offset = divmod(record.phase.layout.place(index).sentence, record.block_size)
-        phase = record.phase.name
-
-        def load() -> list[str] | None:
-            block = self._store.block(shelf, phase, number)
-            return unpack(block) if block is not None else None
-
-        sentences = self._blocks.get((shelf, phase, number), load)
+        sentences = self._blocks.get((shelf, record.phase.name, number), self._load)
         if sentences is None:
+            phase = record.phase.name
             raise MissingBlockError(f"block {number} of the {shelf} of phase {phase} is missing: load the task again")
         return sentences[offset]
+
+    def _load(self, place: tuple[Shelf, str, int]) -> list[str] | None:
+        block = self._store.block(*place)
+        return unpack(block) if block is not None else None

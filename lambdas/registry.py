@@ -11,7 +11,7 @@ import re
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Self
 
@@ -24,6 +24,7 @@ from lambdas.tokens import MAX_KEYS, KeyRing
 from leaderboard.families import Role, RoleKind
 
 KEY_PREFIX = "bmt_"  # so that secret scanners and people recognise it
+MAX_CHANGE_RACES = 20  # lost in a row before an organiser is asked to look again
 DEFAULT_RUNS = {True: 1_000, False: 100}  # runs per participant in a phase: repeatable or not
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}", re.ASCII)
@@ -171,7 +172,8 @@ class Registry:
         return self._store.create("participant", participant.name, asdict(participant))
 
     def set_disabled(self, name: str, disabled: bool) -> None:
-        self._store.replace("participant", name, asdict(replace(self._known(name), disabled=disabled)))
+        self._known(name)
+        self._change("participant", name, lambda document: {**document, "disabled": disabled})
 
     def add_key(self, name: str) -> str:
         """A further API key of a participant, shown only here."""
@@ -207,7 +209,7 @@ class Registry:
         chosen = self.keys(name) if short is None else [self.one_key(name, short)]
         valid = [key for key in chosen if not key.revoked]
         for key in valid:
-            self._store.replace("key", key.digest, asdict(replace(key, revoked=True)))
+            self._change("key", key.digest, lambda document: {**document, "revoked": True})
         return len(valid)
 
     def forget_keys(self, name: str) -> None:
@@ -251,15 +253,15 @@ class Registry:
         records = [PhaseRecord.from_document(document) for document in self._store.documents("phase")]
         return sorted(records, key=lambda record: record.phase.layout.total)
 
-    def put_phase(self, record: PhaseRecord) -> None:
-        self._store.replace("phase", record.phase.name, record.as_document())
+    def put_phase(self, record: PhaseRecord) -> bool:
+        """Announce a phase that was loaded; False if there is one of that name."""
+        return self._store.create("phase", record.phase.name, record.as_document())
 
     def set_phase(self, name: str, state: PhaseState, *, runs: int | None = None) -> PhaseRecord:
         """Open, freeze or close a phase, and optionally change how many runs a participant may open."""
-        record = self.known_phase(name)
-        changed = replace(record, state=state, runs=record.runs if runs is None else runs)
-        self.put_phase(changed)
-        return changed
+        self.known_phase(name)
+        changes = {"state": state.value} if runs is None else {"state": state.value, "runs": runs}
+        return PhaseRecord.from_document(self._change("phase", name, lambda document: {**document, **changes}))
 
     # claims: the runs of a participant in a phase, in the order in which they were opened
 
@@ -299,16 +301,34 @@ class Registry:
         document = self._store.document("ring", "tokens")
         if document is None:
             raise StoreError("there is no task in this store yet: load one first")
-        return KeyRing({int(number): bytes.fromhex(secret) for number, secret in document["secrets"].items()})
+        return _read_ring(document)
 
     def rotate_ring(self, *, keep: bool) -> KeyRing:
         """Sign the ids of new runs with a new key; without ``keep``, void every id issued so far."""
-        ring = self.ring()
-        if ring.newest == MAX_KEYS:
-            raise RegistryError(f"this task has had all of its {MAX_KEYS} token keys: load it into another store")
-        rotated = ring.rotated(keep=keep)
-        self._store.replace("ring", "tokens", _ring_document(rotated))
-        return rotated
+        self.ring()  # must be there
+
+        def rotate(document: Document) -> Document:
+            ring = _read_ring(document)
+            if ring.newest == MAX_KEYS:
+                raise RegistryError(f"this task has had all of its {MAX_KEYS} token keys: load it into another store")
+            return _ring_document(ring.rotated(keep=keep))
+
+        return _read_ring(self._change("ring", "tokens", rotate))
+
+    def _change(self, kind: str, name: str, change: Callable[[Document], Document]) -> Document:
+        """Change a document that is there, without losing what somebody else changes at the same time."""
+        for _ in range(MAX_CHANGE_RACES):
+            known = self._store.document(kind, name)
+            if known is None:
+                break
+            changed = change(known)
+            if self._store.swap(kind, name, known, changed):
+                return changed
+        raise RegistryError(f"the {kind} {name} was changed by somebody else meanwhile; look at it and try again")
+
+
+def _read_ring(document: Document) -> KeyRing:
+    return KeyRing({int(number): bytes.fromhex(secret) for number, secret in document["secrets"].items()})
 
 
 def _claims(participant: str, phase: str) -> str:

@@ -22,6 +22,8 @@ def use(service: Service | None) -> None:
 def service() -> Service:
     """The service of this process, made on first use."""
     global _service
+    if _service is not None:  # as nearly always: a lock for every request would make threads wait for each other
+        return _service
     with _lock:
         if _service is None:
             address = os.environ.get(STORE_VARIABLE) or f"dynamodb:{os.environ['AWS_REGION']}"

@@ -6,6 +6,7 @@ import json
 import threading
 import traceback
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
@@ -21,15 +22,32 @@ HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 Event = dict[str, Any]
 
 
-class Request(APIGatewayRestResolver):
-    """A resolver for one thread. (As it comes, it keeps the current event where all threads would share it.)"""
+class ProxyEvent(APIGatewayProxyEvent):
+    """A proxy event whose headers are read once. (As it comes, it reads all of them at every look at one.)"""
 
-    def _to_proxy_event(self, event: Event) -> APIGatewayProxyEvent:
-        self._event = APIGatewayProxyEvent(event)
-        return self._event
+    @cached_property
+    def headers(self) -> dict[str, str]:
+        return {name.lower(): value for name, value in (self.raw_event.get("headers") or {}).items()}
 
     @property
-    def current_event(self) -> APIGatewayProxyEvent:  # type: ignore[override]
+    def resolved_headers_field(self) -> dict[str, str]:
+        return self.headers
+
+
+class Request(APIGatewayRestResolver):
+    """A resolver for one thread. As it comes, it keeps the current event in a class, where all threads would share it,
+    and where every change makes the interpreter forget what it knows of the class.
+    """
+
+    def resolve(self, event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG002
+        self._event = ProxyEvent(dict(event))
+        try:
+            return self._build_response(self._resolve())
+        finally:
+            self.context.clear()
+
+    @property
+    def current_event(self) -> ProxyEvent:  # type: ignore[override]
         return self._event
 
     def participant(self) -> Participant:
@@ -83,13 +101,10 @@ class Function:
             request = self._threads.request = Request(serializer=to_json)
             self._routes(request)
             _map_errors(request)
-        response = request.resolve(event, context)
-        logger.debug("request", route=request.route_name, status=response["statusCode"])
-        return response
+        return request.resolve(event, context)
 
 
-def to_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def answer(body: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> Response[str]:

@@ -35,16 +35,19 @@ MAX_BLOCK_BYTES = 390_000  # an item, with its keys, has at most 400 kB
 BATCH = 25  # items in a batch write
 BATCH_ATTEMPTS = 8
 
-# Three tries of at most three seconds each, with pauses between them: storage that stays silent can outlast the
-# function's ten seconds, and the client then repeats the request. Repeating a write is harmless here: a conditional
-# write that succeeded unheard fails when repeated, and the service then finds the round as its own.
 CONFIG = Config(
-    retries={"mode": "standard", "total_max_attempts": 3},
-    connect_timeout=1,
-    read_timeout=2,
+    retries={"mode": "standard", "total_max_attempts": 5},
+    connect_timeout=5,
+    read_timeout=20,
     max_pool_connections=64,
     tcp_keepalive=True,
     parameter_validation=False,  # every request is built below; checking each again costs more than building it
+)
+# A function has ten seconds. Three tries of a second and a half, and pauses of up to one and two seconds between them,
+# leave enough of these to say that the storage is silent. Repeating a write is harmless here: a conditional write that
+# succeeded unheard fails when repeated, and the service then finds the round as its own.
+HURRIED = CONFIG.merge(
+    Config(retries={"mode": "standard", "total_max_attempts": 3}, connect_timeout=0.5, read_timeout=1)
 )
 _ATTRIBUTE_TYPES = {"task": "S", "references": "S", "ledger": "N"}  # of the sort keys
 _UNLESS_THERE = "attribute_not_exists(pk)"
@@ -114,6 +117,18 @@ class DynamoDBStore:
         key: Any = {"pk": {"S": kind}, "sk": {"S": name}}
         _ask(lambda: self._client.delete_item(TableName=self._task, Key=key))
 
+    def swap(self, kind: str, name: str, known: Document, document: Document) -> bool:
+        # a write that succeeded unheard and is repeated finds its own document, which is as good
+        either = {":known": {"S": json.dumps(known)}, ":written": {"S": json.dumps(document)}}
+        condition = "#json IN (:known, :written)"
+        return self._put_if(
+            self._task,
+            _document_item(kind, name, document),
+            condition,
+            ExpressionAttributeNames={"#json": "json"},
+            ExpressionAttributeValues=either,
+        )
+
     # blocks
 
     def block(self, shelf: Shelf, phase: str, number: int) -> bytes | None:
@@ -182,8 +197,13 @@ class DynamoDBStore:
         return found.get("Item")
 
     def _put_new(self, table: str, item: Item) -> bool:
+        return self._put_if(table, item, _UNLESS_THERE)
+
+    def _put_if(self, table: str, item: Item, condition: str, **expressions: Any) -> bool:
         try:
-            _ask(lambda: self._client.put_item(TableName=table, Item=item, ConditionExpression=_UNLESS_THERE))
+            _ask(
+                lambda: self._client.put_item(TableName=table, Item=item, ConditionExpression=condition, **expressions)
+            )
         except self._client.exceptions.ConditionalCheckFailedException:
             return False
         return True
@@ -249,11 +269,13 @@ class DynamoDBStore:
 def _client(**place: str) -> "DynamoDBClient":
     """A client with a session of its own: the default session is not safe between threads.
 
-    Servers that only speak like DynamoDB want some credentials, but do not care which.
+    Servers that only speak like DynamoDB want some credentials, but do not care which. An organiser who loads a task
+    over a slow line has more time than a function, which Lambda's runtime tells from its environment.
     """
     if "endpoint_url" in place and "AWS_ACCESS_KEY_ID" not in os.environ:
         place |= {"aws_access_key_id": "local", "aws_secret_access_key": "local"}
-    client: DynamoDBClient = boto3.Session().client("dynamodb", config=CONFIG, **place)  # type: ignore[call-overload]
+    config = HURRIED if "AWS_LAMBDA_FUNCTION_NAME" in os.environ else CONFIG
+    client: DynamoDBClient = boto3.Session().client("dynamodb", config=config, **place)  # type: ignore[call-overload]
     return client
 
 

@@ -58,6 +58,9 @@ class Store(Protocol):
     def delete(self, kind: str, name: str) -> None:
         """Remove a document, if it is there."""
 
+    def swap(self, kind: str, name: str, known: Document, document: Document) -> bool:
+        """Write a document if the one that is there is still the one that was read; tell whether it was written."""
+
     # blocks of packed sentences
 
     def block(self, shelf: Shelf, phase: str, number: int) -> bytes | None:

@@ -32,6 +32,9 @@ from lambdas.store.interface import Document, Shelf, StoreAddressError, StoreErr
 BUSY_SECONDS = 5.0  # how long a writer waits for another process before it gives up: half of what a function has
 IN_MEMORY = ":memory:"  # what SQLite calls a database without a file
 PAGE = 2_000  # rounds read at a time
+LOG_PAGES = (
+    10_000  # of 4 kB, before the log is carried over: a round is a page, and carrying over waits for the disk twice
+)
 _SYNCHRONOUS = ("full", "normal")
 
 _SCHEMA = """
@@ -151,6 +154,10 @@ class SQLiteStore:
     def delete(self, kind: str, name: str) -> None:
         self._write("DELETE FROM documents WHERE kind = ? AND name = ?", (kind, name))
 
+    def swap(self, kind: str, name: str, known: Document, document: Document) -> bool:
+        update = "UPDATE documents SET json = ? WHERE kind = ? AND name = ? AND json = ?"
+        return self._write(update, (json.dumps(document), kind, name, json.dumps(known))) == 1
+
     # blocks
 
     def block(self, shelf: Shelf, phase: str, number: int) -> bytes | None:
@@ -257,6 +264,7 @@ class SQLiteStore:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA synchronous = {self.synchronous}")
             connection.execute("PRAGMA secure_delete = ON")  # who is erased is not to be found in unused pages either
+            connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
         except sqlite3.DatabaseError as failure:
             raise StoreError(f"cannot open {self.path} as a SQLite store: {failure}") from failure
         return connection

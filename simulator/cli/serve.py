@@ -8,13 +8,13 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lambdas.registry import Registry
+from lambdas.registry import Registry, RegistryError
 from lambdas.service import Service
 from lambdas.store import Store, open_store
 from simulator.cli import corpus
@@ -75,7 +75,10 @@ def _fill(store: Store, task: Path | None) -> None:
 def _first_key(store: Store) -> str | None:
     """A key to begin with, if nobody has one yet."""
     registry = Registry(store)
-    return None if registry.participants() else registry.add_participant(FIRST_PARTICIPANT)
+    if not registry.participants():
+        with suppress(RegistryError):  # another server of this store was faster, and has shown it
+            return registry.add_participant(FIRST_PARTICIPANT)
+    return None
 
 
 def _listen(template: Template, service: Service, host: str, port: int) -> Server:

@@ -94,23 +94,18 @@ class Gateway:
         self._compressed_from = template.compressed_from
         self._handlers = handlers
         self._knows_key = knows_key
-        self._gate = gate or Gate(template.stage_rate, template.key_rate, template.key_quota)
+        self._gate = gate or Gate(template.stage_rate, template.key_rate, template.key_quota, template.own_rates)
         self._models = {route: compile_model(route.schema) for route in template.routes if route.schema is not None}
 
     def answer(self, request: Request) -> Response:
         """Route, check, meter and call, in API Gateway's order."""
         request_id = str(uuid.uuid4())
-        found = self._routes.match(request.method, request.path)
-        if found is None:
-            return self._refuse("MISSING_AUTHENTICATION_TOKEN", 403, request_id)
+        found = self._admit(request, request_id)
+        if isinstance(found, Response):
+            return found
         route = found.route
         key = request.last_headers.get("x-api-key") if route.key_required else None
-        try:
-            if route.key_required and (key is None or not self._knows_key(key)):
-                return self._refuse("INVALID_API_KEY", 403, request_id)
-        except UnavailableError as unavailable:  # unknown is not known: nobody passes unchecked
-            return _unavailable(unavailable, request_id)
-        verdict = self._gate.enter(key)
+        verdict = self._gate.enter(key, (route.method, route.path))
         if verdict is not Verdict.PASS:
             kind = "THROTTLED" if verdict is Verdict.THROTTLED else "QUOTA_EXCEEDED"
             return self._refuse(kind, 429, request_id)
@@ -120,6 +115,23 @@ class Gateway:
         if len(request.body) > FUNCTION_PAYLOAD // 6 and len(json.dumps(event)) > FUNCTION_PAYLOAD:
             return self._refuse("REQUEST_TOO_LARGE", 413, request_id)
         return self._compress(self._call(self._functions[route.function], event, request_id), request)
+
+    def admit(self, request: Request) -> Response | None:
+        """The refusal of a request without a route or a key, for which its body is not needed."""
+        found = self._admit(request, str(uuid.uuid4()))
+        return found if isinstance(found, Response) else None
+
+    def _admit(self, request: Request, request_id: str) -> Match | Response:
+        found = self._routes.match(request.method, request.path)
+        if found is None:
+            return self._refuse("MISSING_AUTHENTICATION_TOKEN", 403, request_id)
+        key = request.last_headers.get("x-api-key")
+        try:
+            if found.route.key_required and (key is None or not self._knows_key(key)):
+                return self._refuse("INVALID_API_KEY", 403, request_id)
+        except UnavailableError as unavailable:  # unknown is not known: nobody passes unchecked
+            return _unavailable(unavailable, request_id)
+        return found
 
     def refuse(self, refusal: Refusal) -> Response:
         """Word a refusal of the server as API Gateway would."""

@@ -55,15 +55,19 @@ class Refusal(Enum):
 
 
 class RefusedError(Exception):
-    """The request cannot be read any further."""
+    """The request cannot be read any further: the server refuses it, or the application has."""
 
-    def __init__(self, refusal: Refusal) -> None:
-        super().__init__(refusal.name)
+    def __init__(self, refusal: Refusal | Response) -> None:
+        super().__init__(str(refusal))
         self.refusal = refusal
 
 
 class Application(Protocol):
     """What a server serves."""
+
+    def admit(self, request: Request) -> Response | None:
+        """A refusal that needs no more than the head of a request, or None: asked before a large body is read."""
+        ...
 
     def answer(self, request: Request) -> Response:
         """Answer one request; called from many threads."""

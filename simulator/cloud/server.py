@@ -26,6 +26,8 @@ from simulator.cloud.messages import Application, Refusal, RefusedError, Request
 access_log = logging.getLogger(f"{__name__}.access")
 log = logging.getLogger(__name__)
 
+UNASKED = 4_096  # bytes of a body that are read before anybody asks who sends them: all that a round takes
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -183,6 +185,9 @@ class Connection(socketserver.StreamRequestHandler):
             if not self.server.deadlines.end(clock):
                 raise RefusedError(Refusal.REQUEST_TIMEOUT)
         self.close_connection = head.closes
+        return self._request(head, body)
+
+    def _request(self, head: Head, body: bytes) -> Request:
         path, _, query = head.target.partition("?")
         return Request(head.method, path, query, head.headers, body, str(self.client_address[0]), head.protocol)
 
@@ -202,7 +207,12 @@ class Connection(socketserver.StreamRequestHandler):
         length = int(lengths[0])
         if length > self.server.limits.body:
             raise RefusedError(Refusal.TOO_LARGE)
-        if "100-continue" in map(str.lower, head.all("expect")):
+        asks_first = "100-continue" in map(str.lower, head.all("expect"))
+        if asks_first or length > UNASKED:
+            refused = self.server.application.admit(self._request(head, b""))
+            if refused is not None:
+                raise RefusedError(refused)
+        if asks_first:
             self.connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
         body = self.rfile.read(length)
         if len(body) < length:
@@ -230,9 +240,10 @@ class Connection(socketserver.StreamRequestHandler):
         with contextlib.suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
 
-    def _refuse(self, refusal: Refusal) -> None:
+    def _refuse(self, refusal: Refusal | Response) -> None:
         self.close_connection = True
-        self._write(self.server.application.refuse(refusal), None, time.monotonic())
+        response = self.server.application.refuse(refusal) if isinstance(refusal, Refusal) else refusal
+        self._write(response, None, time.monotonic())
         self._linger()
 
     def _linger(self) -> None:

@@ -49,6 +49,10 @@ class Site:
         self._security = _security(self._files[FRONT].content.decode())
         self._making = {name: threading.Lock() for name in MADE}
 
+    def admit(self, request: Request) -> Response | None:
+        """As the API does: nobody sends the page a large body."""
+        return self._api.admit(request)
+
     def answer(self, request: Request) -> Response:
         """A file of the page, or what the API says."""
         file = self._file(request.path) if request.method in ("GET", "HEAD") else None

@@ -25,6 +25,7 @@ PSEUDO_PARAMETERS = {
     "AWS::StackName": "banditmt",
     "AWS::URLSuffix": "amazonaws.com",
 }
+EVERYWHERE = ("*", "*")  # a method and a path, as a limit for all of them names these
 NOTHING = object()  # what AWS::NoValue stands for
 
 
@@ -165,14 +166,28 @@ class Template:
     def stage(self) -> str:
         return str(self._only("AWS::ApiGateway::Stage")["StageName"])
 
+    @cached_property
+    def rates(self) -> dict[tuple[str, str], Rate]:
+        """What everybody together may ask of a method and path that have a limit of their own, and EVERYWHERE else."""
+        limits = {}
+        for entry in self._only("AWS::ApiGateway::Stage")["MethodSettings"]:
+            # RFC 6901: a slash within the path is written ~1
+            place = (entry["HttpMethod"], entry["ResourcePath"].removeprefix("/").replace("~1", "/"))
+            limits[place] = Rate(float(entry["ThrottlingRateLimit"]), float(entry["ThrottlingBurstLimit"]))
+        unknown = set(limits) - {EVERYWHERE} - {(route.method, route.path) for route in self.routes}
+        if unknown or EVERYWHERE not in limits:
+            raise TemplateError(f"a throttle is for all methods (* and /*) or for one that exists: {unknown}")
+        return limits
+
     @property
     def stage_rate(self) -> Rate:
-        """What everybody together may ask."""
-        settings = self._only("AWS::ApiGateway::Stage")["MethodSettings"]
-        everywhere = [entry for entry in settings if (entry["HttpMethod"], entry["ResourcePath"]) == ("*", "/*")]
-        if len(everywhere) != 1 or len(settings) != 1:
-            raise TemplateError("the local cloud understands one throttle for all methods, not one for each")
-        return Rate(float(everywhere[0]["ThrottlingRateLimit"]), float(everywhere[0]["ThrottlingBurstLimit"]))
+        """What everybody together may ask of all that has no limit of its own."""
+        return self.rates[EVERYWHERE]
+
+    @property
+    def own_rates(self) -> dict[tuple[str, str], Rate]:
+        """What everybody together may ask of a method that has a limit of its own."""
+        return {place: rate for place, rate in self.rates.items() if place != EVERYWHERE}
 
     @property
     def key_rate(self) -> Rate:

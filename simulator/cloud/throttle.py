@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -10,6 +10,9 @@ PERIODS = {"DAY": 86_400, "WEEK": 604_800, "MONTH": 2_592_000}  # a month is thi
 
 
 MOST_CLIENTS = 10_000  # remembered; who has not come for longest is forgotten first, and begins anew
+
+
+Place = tuple[str, str]  # a method and the path of a route
 
 
 class Verdict(Enum):
@@ -71,22 +74,25 @@ class Gate:
     overall: Rate | None = None
     per_key: Rate | None = None
     quota: Quota | None = None
+    apart: Mapping[Place, Rate] = field(default_factory=dict)  # methods that have a limit of their own, not the overall
     clock: Callable[[], float] = time.time
     _stage: Bucket | None = field(init=False, default=None)
+    _apart: dict[Place, Bucket | None] = field(init=False, default_factory=dict)
     _clients: dict[str, _Client] = field(init=False, default_factory=dict)
     _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
         self._stage = self._bucket(self.overall)
+        self._apart = {place: self._bucket(rate) for place, rate in self.apart.items()}
 
-    def enter(self, key: str | None) -> Verdict:
+    def enter(self, key: str | None, place: Place = ("", "")) -> Verdict:
         """Count one request, made with a key or without. Only pass keys that exist: they are remembered."""
-        now = self.clock()
+        now, everybody = self.clock(), self._apart.get(place, self._stage)
         with self._lock:
             client = self._client(key) if key is not None else None
             if client and client.bucket and not client.bucket.take(now):
                 return Verdict.THROTTLED
-            if self._stage and not self._stage.take(now):
+            if everybody and not everybody.take(now):
                 return Verdict.THROTTLED
             if client and self.quota and not self._spend(client, self.quota, now):
                 return Verdict.QUOTA_EXCEEDED

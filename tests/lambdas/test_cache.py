@@ -1,7 +1,5 @@
 """What a function may remember: no more than so many things, none for longer than so long."""
 
-from functools import partial
-
 from lambdas.cache import Cache
 
 
@@ -17,7 +15,7 @@ def test_a_value_is_loaded_once():
     loads: list[str] = []
     cache: Cache[str, str] = Cache(2)
 
-    def load():
+    def load(_):
         loads.append("a")
         return "value"
 
@@ -27,18 +25,18 @@ def test_a_value_is_loaded_once():
 
 def test_what_is_missing_is_asked_for_again():
     cache: Cache[str, str] = Cache(2)
-    assert cache.get("a", lambda: None) is None
-    assert cache.get("a", lambda: "there now") == "there now"
+    assert cache.get("a", lambda _: None) is None
+    assert cache.get("a", lambda _: "there now") == "there now"
 
 
 def test_a_value_is_forgotten_when_it_is_too_old():
     clock = Clock()
     cache: Cache[str, str] = Cache(2, 10, clock=clock)
-    cache.get("a", lambda: "old")
+    cache.get("a", lambda _: "old")
     clock.now = 9.9
-    assert cache.get("a", lambda: "new") == "old"
+    assert cache.get("a", lambda _: "new") == "old"
     clock.now = 10.0
-    assert cache.get("a", lambda: "new") == "new"
+    assert cache.get("a", lambda _: "new") == "new"
 
 
 def test_age_counts_from_before_the_load():
@@ -46,38 +44,38 @@ def test_age_counts_from_before_the_load():
     clock = Clock()
     cache: Cache[str, str] = Cache(2, 10, clock=clock)
 
-    def slow():
+    def slow(_):
         clock.now += 8
         return "old"
 
     cache.get("a", slow)
     clock.now = 10.0
-    assert cache.get("a", lambda: "new") == "new"
+    assert cache.get("a", lambda _: "new") == "new"
 
 
 def test_what_was_loaded_first_goes_first():
     cache: Cache[str, str] = Cache(2)
     for key in ("a", "b", "a", "c"):
-        cache.get(key, partial(str, key))
-    assert cache.get("b", lambda: "loaded again") == "b"
-    assert cache.get("c", lambda: "loaded again") == "c"
-    assert cache.get("a", lambda: "loaded again") == "loaded again"
+        cache.get(key, str)
+    assert cache.get("b", lambda _: "loaded again") == "b"
+    assert cache.get("c", lambda _: "loaded again") == "c"
+    assert cache.get("a", lambda _: "loaded again") == "loaded again"
 
 
 def test_what_was_loaded_again_is_young_again():
     clock = Clock()
     cache: Cache[str, str] = Cache(2, 10, clock=clock)
     for key in ("a", "b"):
-        cache.get(key, partial(str, key))
+        cache.get(key, str)
     clock.now = 10.0
     for key in ("a", "c"):  # b is the oldest now
-        cache.get(key, partial(str, key))
-    assert cache.get("a", lambda: "loaded again") == "a"
+        cache.get(key, str)
+    assert cache.get("a", lambda _: "loaded again") == "a"
 
 
 def test_forgetting_one():
     cache: Cache[str, str] = Cache(2)
-    cache.get("a", lambda: "1")
+    cache.get("a", lambda _: "1")
     cache.forget("a")
     cache.forget("never known")
-    assert cache.get("a", lambda: "2") == "2"
+    assert cache.get("a", lambda _: "2") == "2"

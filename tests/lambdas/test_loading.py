@@ -88,6 +88,72 @@ def test_an_interrupted_load_of_another_text_leaves_no_trace(sqlite):
     assert sentences(sqlite, load_large(sqlite)) == tasks.pairs(LARGE)
 
 
+class Meddling:
+    """A store on which somebody else does something just before a given batch is written."""
+
+    def __init__(self, store, before, deed):
+        self._store, self._before, self._deed, self._batches = store, before, deed, 0
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+    def put_blocks(self, shelf, phase, blocks):
+        if self._batches == self._before:
+            self._deed(self._store)
+        self._batches += 1
+        self._store.put_blocks(shelf, phase, blocks)
+
+
+OTHER_TEXT = [(f"anders {n}", f"different {n}") for n in range(LARGE.layout.total)]
+OTHER_END = [*tasks.pairs(LARGE)[:-1], ("ein anderes ende", "another ending")]
+
+
+@pytest.mark.parametrize("before", [0, 1, 4, 9])
+def test_two_who_load_the_same_text_at_once_do_no_harm(sqlite, before):
+    record = load_large(Meddling(sqlite, before, load_large))
+    assert record == Registry(sqlite).phase("large")
+    assert sentences(sqlite, record) == tasks.pairs(LARGE)
+
+
+@pytest.mark.parametrize("other", [OTHER_TEXT, OTHER_END], ids=["from the start", "at the end"])
+def test_who_loads_another_text_at_the_same_time_is_refused(sqlite, other):
+    refusals = []
+
+    def meddle(store):
+        with pytest.raises(LoadError, match="is being loaded with another text; wait") as refusal:
+            load_large(store, other)
+        refusals.append(refusal)
+
+    record = load_large(Meddling(sqlite, 9, meddle))  # 9: the references of the last batch
+    assert len(refusals) == 1
+    assert sentences(sqlite, record) == tasks.pairs(LARGE)
+
+
+def test_a_loader_that_was_taken_for_dead_is_refused_when_it_wakes_up(sqlite):
+    def load_meanwhile(store):
+        load_phase(store, LARGE, OTHER_TEXT, block_size=2, clock=lambda: 1_300.0)
+
+    with pytest.raises(LoadError, match="was loaded meanwhile, with other sentences"):
+        load_phase(Meddling(sqlite, 4, load_meanwhile), LARGE, tasks.pairs(LARGE), block_size=2, clock=lambda: 1_000.0)
+
+
+def test_a_killed_loader_is_waited_for(sqlite):
+    class Killed(BaseException):
+        pass
+
+    def die(store):
+        store.swap = lambda *_: False  # whoever is killed says no more
+        raise Killed
+
+    with pytest.raises(Killed):
+        load_phase(Meddling(sqlite, 4, die), LARGE, OTHER_TEXT, block_size=2, clock=lambda: 1_000.0)
+    del sqlite.swap
+    with pytest.raises(LoadError, match="for 300 seconds if it was killed"):
+        load_phase(sqlite, LARGE, tasks.pairs(LARGE), block_size=2, clock=lambda: 1_299.0)
+    record = load_phase(sqlite, LARGE, tasks.pairs(LARGE), block_size=2, clock=lambda: 1_300.0)
+    assert sentences(sqlite, record) == tasks.pairs(LARGE)
+
+
 def test_progress_is_told(sqlite):
     told: list[int] = []
     load_phase(sqlite, LARGE, tasks.pairs(LARGE), block_size=2, progress=told.append)

@@ -132,3 +132,54 @@ def test_token_keys_end_at_255(registry, sqlite):
     with pytest.raises(RegistryError, match="255"):
         registry.rotate_ring(keep=True)
     assert registry.ring().secrets.keys() == {255}
+
+
+class Interrupted:
+    """A store in which somebody else changes something between our reading and our writing."""
+
+    def __init__(self, store, deed):
+        self._store, self._deed = store, deed
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+    def swap(self, *change):
+        deed, self._deed = self._deed, None
+        if deed:
+            deed(Registry(self._store))
+        return self._store.swap(*change)
+
+
+def test_two_organisers_lose_nothing_of_each_others_changes(sqlite):
+    tasks.load(sqlite)
+    registry = Registry(sqlite)
+    raising = Interrupted(sqlite, lambda other: other.set_phase("dev", PhaseState.CLOSED))
+    Registry(raising).set_phase("dev", PhaseState.FROZEN, runs=7)
+    assert (registry.known_phase("dev").state, registry.known_phase("dev").runs) == (PhaseState.FROZEN, 7)
+    closing = Interrupted(sqlite, lambda other: other.set_phase("dev", PhaseState.OPEN, runs=9))
+    Registry(closing).set_phase("dev", PhaseState.CLOSED)
+    assert (registry.known_phase("dev").state, registry.known_phase("dev").runs) == (PhaseState.CLOSED, 9)
+
+
+def test_token_keys_that_are_rotated_twice_at_once_are_both_kept(sqlite):
+    tasks.load(sqlite)
+    registry = Registry(sqlite)
+    first = registry.ring().secrets[1]
+    Registry(Interrupted(sqlite, lambda other: other.rotate_ring(keep=True))).rotate_ring(keep=True)
+    assert sorted(registry.ring().secrets) == [1, 2, 3]
+    assert registry.ring().secrets[1] == first
+
+
+def test_a_voided_ring_stays_void_when_somebody_rotates_at_the_same_time(sqlite):
+    tasks.load(sqlite)
+    Registry(Interrupted(sqlite, lambda other: other.rotate_ring(keep=False))).rotate_ring(keep=True)
+    assert sorted(Registry(sqlite).ring().secrets) == [2, 3]
+
+
+def test_a_change_that_never_gets_through_is_given_up(sqlite):
+    tasks.load(sqlite)
+    registry = Registry(sqlite)
+    registry.add_participant("acme")
+    sqlite.swap = lambda *_: False
+    with pytest.raises(RegistryError, match="participant acme was changed by somebody else meanwhile"):
+        registry.set_disabled("acme", True)

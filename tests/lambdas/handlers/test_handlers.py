@@ -7,7 +7,7 @@ import pytest
 
 from lambdas import errors, wiring
 from lambdas.handlers import api, read, score
-from lambdas.registry import Registry
+from lambdas.registry import PhaseState, Registry
 from lambdas.service import Service
 from lambdas.store.dynamodb import DynamoDBStore
 from tests.lambdas import tasks
@@ -272,6 +272,12 @@ def test_every_error_has_a_code_of_its_own():
         "internal": 500,
         "unavailable": 503,
     }
+
+
+def test_every_429_tells_when_to_come_back(client, sqlite):
+    Registry(sqlite).set_phase("dev", PhaseState.OPEN, runs=0)
+    status, body, headers = client.open_run("dev", "one-too-many")
+    assert (status, body["code"], headers["Retry-After"]) == (429, "quota_exceeded", "3600")
 
 
 @pytest.mark.usefixtures("client")

@@ -49,6 +49,14 @@ class TestDocuments:
         store.delete("kind", "name")
         assert store.documents("kind") == [{"v": 2}]
 
+    def test_swap_writes_only_over_what_was_read(self, store):
+        assert store.swap("kind", "name", {"v": 1}, {"v": 2}) is False
+        assert store.document("kind", "name") is None
+        store.create("kind", "name", {"v": 1, "text": "größe"})
+        assert store.swap("kind", "name", {"v": 2}, {"v": 3}) is False
+        assert store.swap("kind", "name", store.document("kind", "name"), {"v": 3}) is True
+        assert store.document("kind", "name") == {"v": 3}
+
     def test_kinds_are_apart_and_each_is_ordered_by_name(self, store):
         for name in ("10", "9", "1"):
             store.replace("one", name, {"name": name})

@@ -10,7 +10,7 @@ from lambdas import errors
 from lambdas.registry import Registry
 from lambdas.service import Service
 from lambdas.store import Shelf, StoreAddressError, StoreError, open_store
-from lambdas.store.dynamodb import MAX_BLOCK_BYTES, DynamoDBStore
+from lambdas.store.dynamodb import HURRIED, MAX_BLOCK_BYTES, DynamoDBStore
 from tests.lambdas import tasks
 from tests.lambdas.store.test_contract import RUN, played
 
@@ -251,3 +251,23 @@ def test_a_run_survives_the_round_trip_through_the_stream_s_image(moto):
     moto.append(played(0))
     item = moto._client.get_item(TableName=moto._ledger, Key={"pk": {"S": RUN.id}, "sk": {"N": "0"}})["Item"]
     assert (item["participant"], item["phase"], item["system"]) == ({"S": "acme"}, {"S": "dev"}, {"S": "baseline"})
+
+
+class TestPatience:
+    """What a silent storage costs before it is given up."""
+
+    def test_a_function_can_still_say_so_within_its_ten_seconds(self):
+        hurried: Any = HURRIED
+        tries = hurried.retries["total_max_attempts"]
+        pauses = sum(2**earlier for earlier in range(tries - 1))  # at most, in botocore's standard mode
+        assert tries * (hurried.connect_timeout + hurried.read_timeout) + pauses == 7.5
+
+    @pytest.mark.parametrize(("function", "seconds"), [("Scoring", 1), (None, 20)])
+    def test_an_organiser_has_more_time_than_a_function(self, monkeypatch, function, seconds):
+        monkeypatch.delenv("AWS_LAMBDA_FUNCTION_NAME", raising=False)
+        if function:
+            monkeypatch.setenv("AWS_LAMBDA_FUNCTION_NAME", function)
+        store = DynamoDBStore.open("http://127.0.0.1:1")
+        config: Any = store._client.meta.config
+        assert config.read_timeout == seconds
+        store.close()

@@ -15,6 +15,9 @@ from typing import Any
 
 import pytest
 
+from lambdas.registry import Registry
+from lambdas.store import open_store
+from simulator.cli import serve
 from tests.corpora.tasks import write_task
 
 BANDITMT = [sys.executable, "-c", "from simulator.cli import main; main()"]
@@ -72,6 +75,14 @@ def test_the_first_start_gives_a_key_and_nothing_is_lost_in_a_restart(task: Path
         assert "api_key" not in second  # it is shown only once
         assert call(f"{second['url']}/v1/runs/{run}/sentence", api_key) == committed["next"]
         assert call(f"{second['url']}/v1/runs/{run}/translations", api_key, answer) == committed
+
+
+def test_two_first_starts_at_once_hand_out_one_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = open_store(f"sqlite:{tmp_path / 'store'}")
+    assert serve._first_key(store) is not None
+    monkeypatch.setattr(Registry, "participants", lambda _: [])  # as it was when the other one looked
+    assert serve._first_key(store) is None
+    store.close()
 
 
 def test_people_are_told_what_to_try(task: Path, tmp_path: Path) -> None:

@@ -163,6 +163,39 @@ def test_a_spent_daily_quota_comes_back_so_it_is_no_final_refusal(template: Temp
     assert dict(refused.headers)["Retry-After"] == "3600"
 
 
+def test_visitors_do_not_use_up_what_participants_may_ask() -> None:
+    dev = Template.load("dev")
+    asked = Gateway(dev, dict.fromkeys(dev.functions, Recorder()), lambda key: key == KEY)
+    for path in ("/health", "/v1/leaderboard/dev"):
+        statuses = [ask(asked, "GET", path, key=None).status for _ in range(300)]
+        assert statuses[:20] == [200] * 20
+        assert 429 in statuses
+    assert ask(asked, "GET", "/v1/phases").status == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "key", "expected"),
+    [
+        ("POST", "/v1/runs", "guessed", (403, "invalid_key")),
+        ("POST", "/v1/runs", None, (403, "invalid_key")),
+        ("POST", "/v1/elsewhere", KEY, (404, "not_found")),
+    ],
+)
+def test_strangers_are_refused_by_their_head_alone(
+    template: Template, method: str, path: str, key: str | None, expected: tuple[int, str]
+) -> None:
+    asked = gateway(template, Recorder())
+    headers = [("Host", "localhost"), *([("x-api-key", key)] if key else [])]
+    refused = asked.admit(Request(method, path, "", headers, b"", "127.0.0.1"))
+    assert refused is not None
+    assert code(refused) == expected
+
+
+def test_whoever_has_a_key_is_admitted(template: Template) -> None:
+    request = Request("POST", "/v1/runs", "", [("Host", "localhost"), ("x-api-key", KEY)], b"", "127.0.0.1")
+    assert gateway(template, Recorder()).admit(request) is None
+
+
 def test_unknown_keys_are_not_remembered(template: Template) -> None:
     gate = Gate(per_key=Rate(1, 1))
     asked = gateway(template, Recorder(), gate)

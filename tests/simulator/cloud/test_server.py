@@ -23,6 +23,9 @@ class Echo:
         self.before = before
         self.seen: list[Request] = []
 
+    def admit(self, request: Request) -> Response | None:
+        return Response(403, [], b"who are you?") if request.path == "/members" else None
+
     def answer(self, request: Request) -> Response:
         self.seen.append(request)
         self.before(request)
@@ -171,6 +174,21 @@ def test_a_client_that_sends_too_large_a_body_all_the_same_can_read_the_answer()
     with serving(limits=Limits(body=1_000)) as server:
         status, _ = exchange(server, b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n" + b"x" * 200_000)
     assert status == 413
+
+
+@pytest.mark.parametrize("asks", [b"", b"Expect: 100-continue\r\n"], ids=["sent at once", "asked first"])
+def test_a_stranger_is_turned_away_before_a_large_body_is_read(asks: bytes) -> None:
+    echo = Echo()
+    with serving(echo) as server:
+        head = b"POST /members HTTP/1.1\r\nHost: h\r\n" + asks + b"Content-Length: 60000\r\n\r\n"
+        assert exchange(server, head) == (403, b"who are you?")  # and not a byte of the body was sent
+    assert echo.seen == []
+
+
+def test_a_small_body_is_read_unasked(shared: Server) -> None:
+    """The application refuses it when it answers: asking twice would cost every round."""
+    head = b"POST /members HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 2\r\n\r\n"
+    assert exchange(shared, head + b"hi") == (200, b"hi")
 
 
 def test_a_body_that_is_welcome_is_asked_for() -> None:

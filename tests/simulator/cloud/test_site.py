@@ -14,6 +14,9 @@ class Api:
     def answer(self, request):
         return Response(200, [], b"the API")
 
+    def admit(self, request):
+        return Response(403, [], request.path.encode())
+
     def refuse(self, refusal):
         return Response(refusal.value, [], b"refused by the API")
 
@@ -100,6 +103,11 @@ def test_everything_else_is_the_apis(site, path):
 def test_only_reading_is_answered_here(site):
     assert ask(site, "/", method="HEAD")[0].status == 200
     assert ask(site, "/", method="POST")[0].body == b"the API"
+
+
+def test_strangers_are_turned_away_by_the_api(site):
+    refused = site.admit(Request("POST", "/v1/runs", "", [], b"", "127.0.0.1"))
+    assert (refused.status, refused.body) == (403, b"/v1/runs")
 
 
 def test_refusals_are_worded_by_the_api(site):

@@ -83,6 +83,9 @@ def test_whoever_may_come_back_is_told_when(template: Template) -> None:
 def test_each_key_and_all_together_are_throttled(template: Template) -> None:
     assert template.key_rate == Rate(100, 200)
     assert template.stage_rate == Rate(2000, 1000)
+    assert template.own_rates == {  # what needs no key: a crowd of visitors takes nothing from the participants
+        (route.method, route.path): Rate(50, 100) for route in template.routes if not route.key_required
+    }
     assert template.key_quota == Quota(2_000_000, "DAY")
 
 

@@ -39,6 +39,14 @@ def test_everybody_shares_the_stage_with_requests_that_need_no_key() -> None:
     assert [gate.enter(key) for key in ("ada", None, "bob")] == [Verdict.PASS, Verdict.PASS, Verdict.THROTTLED]
 
 
+def test_what_has_a_limit_of_its_own_takes_nothing_from_the_rest() -> None:
+    board = ("GET", "/board")
+    gate = Gate(overall=Rate(rate=1, burst=1), apart={board: Rate(rate=1, burst=2)}, clock=Clock())
+    assert [gate.enter(None, board) for _ in range(3)] == [Verdict.PASS, Verdict.PASS, Verdict.THROTTLED]
+    assert gate.enter("ada", ("POST", "/rounds")) is Verdict.PASS
+    assert gate.enter("ada", ("POST", "/rounds")) is Verdict.THROTTLED
+
+
 def test_a_quota_is_spent_and_comes_back_with_the_next_period() -> None:
     clock = Clock()
     gate = Gate(quota=Quota(2, "DAY"), clock=clock)
