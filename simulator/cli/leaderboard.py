@@ -15,7 +15,7 @@ from lambdas.registry import Registry
 from lambdas.scoreboard import Scoreboard
 from leaderboard.exports import to_csv, to_latex
 from leaderboard.families import RoleKind
-from leaderboard.page import export_page
+from leaderboard.publication import export_page
 from leaderboard.table import Board, Row, Status
 from simulator.cli.stores import JsonOption, StoreOption, existing_store
 from simulator.tasks import DEFAULT_STORE

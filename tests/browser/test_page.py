@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from leaderboard.page import export_page
+from leaderboard.publication import export_page
 from leaderboard.table import HeldOut, Status, make_board
 from simulator.cloud.server import Server, running
 from tests.browser.conftest import PHONE

@@ -210,7 +210,7 @@ class TestRebuildAndVerify:
 
 
 def test_the_page_is_written_with_its_data(banditmt, tmp_path, monkeypatch):
-    monkeypatch.setattr("leaderboard.page.library", lambda: b"the library")
+    monkeypatch.setattr("leaderboard.publication.library", lambda: b"the library")
     folder = tmp_path / "site"
     code, printed, told = banditmt("leaderboard", "--phase", "dev", "--html", str(folder))
     assert (code, printed) == (0, "")
