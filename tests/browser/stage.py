@@ -8,6 +8,7 @@ from lambdas import wiring
 from lambdas.errors import InvalidKeyError, PhaseNotFoundError
 from lambdas.registry import Participant
 from lambdas.service import PhaseInfo
+from leaderboard import publication
 from simulator.cloud.local import local_gateway
 from simulator.cloud.server import Server, running
 from simulator.cloud.template import Template
@@ -54,6 +55,8 @@ class Watched:
 
 @cache
 def template() -> Template:
+    for make in publication.MAKERS.values():  # not in the time of a first visitor
+        make()
     return Template.load("local")
 
 
