@@ -47,6 +47,10 @@ def leaderboard(
     if html is not None:
         export_page(board, html)
         typer.echo(f"{html / 'index.html'} (to be opened through a web server)", err=True)
+        if board.state != "closed":
+            typer.echo(
+                f"phase {phase} is {board.state}: publish this only if all may see what the organiser sees", err=True
+            )
     if as_json:
         typer.echo(json.dumps(board.as_dict(), ensure_ascii=False))
     elif as_csv:
