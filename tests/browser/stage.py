@@ -55,14 +55,20 @@ class Watched:
 
 @cache
 def template() -> Template:
-    for make in publication.MAKERS.values():  # not in the time of a first visitor
-        make()
     return Template.load("local")
+
+
+@cache
+def make_files() -> None:
+    """Make what a first visitor would else wait for."""
+    for make in publication.MAKERS.values():
+        make()
 
 
 @contextmanager
 def serving(api, port=0) -> Iterator[str]:
     """The address of the page over an API."""
+    make_files()
     gateway = Watched(local_gateway(template(), api), api.requests)
     try:
         with running(Server(("127.0.0.1", port), gateway, drain=1.0)) as server:
