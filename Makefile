@@ -71,16 +71,17 @@ $(SAM_READY): requirements-sam.lock
 	$(SAM_VENV)/bin/pip install --quiet --no-deps -r requirements-sam.lock
 	@touch $@
 
-# What the functions carry: the service, the judge's pure parts, and few libraries, for arm64. `sam build` asks for a
+# What the functions carry: the service, the judge's pure parts and its page, and few libraries, for arm64. `sam build` asks for a
 # build-* target for each function of the template (see samconfig.toml).
 RUNTIME := $(shell sed -n 's/^ *Runtime: python//p' template.yaml)
 BUNDLED := $(shell grep -rLE --include='*.py' '^ *(import|from) (numpy|sacrebleu|altair|vl_convert)' lambdas leaderboard)
 
-$(BUNDLE): $(BUNDLED) lambdas/requirements.txt requirements.lock
+$(BUNDLE): $(BUNDLED) $(wildcard leaderboard/site/*) leaderboard/figures.py leaderboard/publication.py lambdas/requirements.txt requirements.lock
 	rm -rf $@ $@.part
 	$(BIN)/python -m pip install --quiet --no-deps --no-compile --only-binary=:all: --platform manylinux2014_aarch64 \
 		--python-version $(RUNTIME) --target $@.part -r lambdas/requirements.txt
 	tar --create $(BUNDLED) | tar --extract --directory $@.part
+	$(BIN)/python -m leaderboard.publication $@.part/leaderboard/site
 	mv $@.part $@
 
 build-%: $(BUNDLE)

@@ -16,9 +16,9 @@ from lambdas.phases import Layout
 from lambdas.registry import Participant, PhaseRecord, PhaseState, Registry
 from lambdas.store.interface import Store
 from leaderboard.metrics.bleu import BleuStatistics
-from leaderboard.metrics.online import GapError, Round
+from leaderboard.metrics.online import GapError, RelativeReward, Round
 from leaderboard.summaries import RunIdentity, Summary, SummaryError
-from leaderboard.table import Board, Contest, HeldOut, Status, make_board
+from leaderboard.table import Board, Contest, HeldOut, make_board
 
 CHUNK = 50_000  # rounds folded before a summary is kept: what an interruption can cost
 
@@ -129,10 +129,34 @@ class Scoreboard:
 def _without_places(board: Board) -> Board:
     """The board of a phase that is still played: it must not tell which rounds are held out.
 
-    Hence no places, and no passes of a run under way: one that appeared as soon as it is over would tell where it ends.
+    Hence no places, and a pass is told when its run has played the same share of the rounds: at the first of four when
+    it has played a quarter. By then the pass is over wherever it lies, so the moment says nothing. Values are rounded
+    as the page shows them: the exact mean could be searched for among one's own scores.
     """
-    rows = [row if row.status is Status.FINISHED else replace(row, passes=[]) for row in board.rows]
-    return replace(board, held_out=HeldOut(board.held_out.passes, 0, []), rows=rows)
+    held_out = board.held_out
+    rows = [
+        replace(
+            row,
+            passes=[
+                _rounded(each)
+                for each in row.passes
+                if row.rounds * held_out.passes >= (each.held_out_pass + 1) * board.total
+            ],
+        )
+        for row in board.rows
+    ]
+    return replace(board, held_out=HeldOut(held_out.passes, 0, []), rows=rows)
+
+
+def _rounded(told: RelativeReward) -> RelativeReward:
+    return RelativeReward(
+        told.held_out_pass,
+        round(told.corpus_bleu, 1),
+        round(told.sentence_bleu, 1),
+        round(told.relative_corpus_bleu, 1),
+        round(told.relative_sentence_bleu, 1),
+        told.length_ratio and round(told.length_ratio, 3),
+    )
 
 
 def _kind(phase: str) -> str:

@@ -1,14 +1,19 @@
-"""Which service the handlers of this process talk to: the one it was given, or the one its environment names."""
+"""Which service the handlers of this process talk to: the one it was given, or the one its environment names.
+
+And which page they show: the one that was given, or the files that the bundle carries.
+"""
 
 import os
 from threading import Lock
 
 from lambdas.service import Service
 from lambdas.store import open_store
+from leaderboard.page import Page
 
 STORE_VARIABLE = "BANDITMT_STORE"  # an address as open_store reads it; in the cloud the region is enough
 
 _service: Service | None = None
+_page: Page | None = None
 _lock = Lock()
 
 
@@ -29,3 +34,19 @@ def service() -> Service:
             address = os.environ.get(STORE_VARIABLE) or f"dynamodb:{os.environ['AWS_REGION']}"
             _service = Service(open_store(address), streamed=True)
         return _service
+
+
+def show(page: Page | None) -> None:
+    """Let the handlers of this process show this page; None for the files that lie there."""
+    global _page
+    with _lock:
+        _page = page
+
+
+def page() -> Page:
+    """The page of this process, read on first use."""
+    global _page
+    with _lock:
+        if _page is None:
+            _page = Page()
+        return _page

@@ -1,26 +1,27 @@
 """The figures of the task paper as Vega-Lite charts: regret, cumulative reward, held-out BLEU; drawn without a browser.
 
-A chart says how to draw; ``curve_points`` and ``pass_points`` say what. Charts take their data by name or inline, so
-that the same charts serve files and the page, which makes its own points.
+A chart says how to draw; ``curve_points`` and ``pass_points`` say what. The same charts serve files and the page, which
+makes its own points.
 """
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import altair as alt
 
 from leaderboard.families import RoleKind
 from leaderboard.table import Board, Row
 
-FORMATS = ("svg", "png", "pdf")
+Format = Literal["svg", "png", "pdf"]
+FORMATS: tuple[Format, ...] = ("svg", "png", "pdf")
 MOST_RUNS = 20  # in one figure: more lines, and their colours, cannot be told apart
 PNG_SCALE = 2.0
-DASHES = [[1, 0], [2, 2], [7, 4]]  # of contestants, baselines and oracles
+DASHES = {RoleKind.CONTESTANT.value: [1, 0], RoleKind.BASELINE.value: [2, 2], RoleKind.ORACLE.value: [7, 4]}
+SETTLED = 10  # rounds of a long phase before which a mean is noise that would squeeze the rest of its curve
 
 Point = dict[str, Any]
-Data = Sequence[Point] | alt.NamedData
 
 
 def labels(rows: Sequence[Row]) -> dict[str, str]:
@@ -45,10 +46,11 @@ def curve_points(board: Board) -> list[Point]:
     """Cumulative reward and running regret of every run that is drawn, at every checkpoint."""
     rows, curves = drawn(board), {row.run: row.curve for row in board.rows}
     names, points = labels(rows), []
+    settled = SETTLED if board.total >= 100 * SETTLED else 1
     for row in rows:
         oracle = curves[row.regret.oracle] if row.regret else []
         for place, (rounds, reward) in enumerate(zip(board.checkpoints, row.curve, strict=False)):
-            regret = (oracle[place] - reward) / rounds if place < len(oracle) else None
+            regret = (oracle[place] - reward) / rounds if place < len(oracle) and rounds >= settled else None
             points.append(
                 {"system": names[row.run], "role": row.role, "rounds": rounds, "reward": reward, "regret": regret}
             )
@@ -74,85 +76,78 @@ def pass_points(board: Board) -> list[Point]:
     ]
 
 
-def _source(data: Data) -> alt.NamedData | alt.InlineData:
-    return data if isinstance(data, alt.NamedData) else alt.InlineData(values=list(data))
-
-
 def _lines(
     value: str, title: str, *, log: bool = False, marks: bool = False, width: int = 520, height: int = 300
 ) -> alt.Chart:
-    """One line per run; the data are said by who composes the figure."""
-    scale = alt.Scale(type="log", nice=False) if log else alt.Scale(nice=False)
-    shown = ["system", "role", "rounds", value]
+    """One line per run; its data, its colours and its dashes are said by who composes the figure."""
+    scale = alt.Scale(type="log", nice=False) if log else alt.Scale(nice=False, domainMin=0)
     chart: alt.Chart = (
         alt.Chart()
-        .mark_line(point=marks, strokeWidth=1.8, clip=True)
+        .mark_line(point=marks, strokeWidth=1.8)
         .encode(
             x=alt.X(
                 "rounds:Q",
                 title="rounds" + (" (log scale)" if log else ""),
                 scale=scale,
-                axis=alt.Axis(labelOverlap="greedy", labelSeparation=10),
+                axis=alt.Axis(
+                    format="~s", labelOverlap="greedy", labelSeparation=10, **(_DECADES if log else _FROM_ZERO)
+                ),
             ),
             y=alt.Y(f"{value}:Q", title=title, scale=alt.Scale(zero=False)),
-            color=alt.Color("system:N", title="system", sort=None, scale=alt.Scale(scheme="tableau20")),
-            strokeDash=alt.StrokeDash(
-                "role:N",
-                title="role",
-                legend=alt.Legend(symbolType="stroke", symbolSize=400, symbolStrokeColor="gray"),
-                scale=alt.Scale(domain=[kind.value for kind in RoleKind], range=DASHES),
-            ),
-            tooltip=[alt.Tooltip(f"{name}:{'N' if name in ('system', 'role') else 'Q'}") for name in shown],
         )
         .properties(width=width, height=height)
     )
     return chart
 
 
-def regret_chart(data: Data) -> alt.Chart:
+# a label for each power of ten, because those of Vega's choice are close together and uneven
+_DECADES: dict[str, Any] = {"values": [10**power for power in range(8)]}
+_FROM_ZERO: dict[str, Any] = {"labelExpr": "datum.value ? datum.label : '0'"}  # and not 0k
+
+
+def regret_chart() -> alt.Chart:
     """Running regret against the oracle of the family, on a logarithmic axis. Oracles themselves have none."""
-    chart = _lines("regret", "running regret per round", log=True).properties(data=_source(data))
+    chart = _lines("regret", "running regret per round", log=True)
     return chart.transform_filter("datum.role != 'oracle' && isValid(datum.regret)")
 
 
-def reward_chart(data: Data) -> alt.Chart:
+def reward_chart() -> alt.Chart:
     """Cumulative reward."""
-    return _lines("reward", "cumulative reward").properties(data=_source(data))
+    return _lines("reward", "cumulative reward")
 
 
-def held_out_chart(data: Data) -> alt.VConcatChart:
+def held_out_chart() -> alt.VConcatChart:
     """Corpus and sentence BLEU over the held-out block, as they are and against the first pass."""
     rows = []
-    for prefix, gain in (("", ""), ("relative_", ", gain on the first pass")):
+    for prefix, gain in (("", ""), ("relative_", "gain in ")):
         panels = [
-            _lines(f"{prefix}{kind}_bleu", f"{kind} BLEU{gain}", marks=True, width=250, height=190)
+            _lines(f"{prefix}{kind}_bleu", f"{gain}{kind} BLEU", marks=True, width=250, height=190)
             for kind in ("corpus", "sentence")
         ]
         rows.append(alt.hconcat(*panels))
-    return alt.vconcat(*rows, data=_source(data))
+    return alt.vconcat(*rows)
 
 
 def page_charts() -> dict[str, alt.Chart]:
     """The same lines for the page, one chart each: as wide as there is room, in the colours that runs have there."""
-    points = alt.NamedData("points")
     held_out = {
         f"{prefix}{kind}_bleu": _lines(f"{prefix}{kind}_bleu", f"{kind} BLEU{gain}", marks=True)
         for prefix, gain in (("", ""), ("relative_", ", gain"))
         for kind in ("corpus", "sentence")
     }
     charts = {
-        "regret": regret_chart(points),
-        "reward": reward_chart(points),
+        "regret": regret_chart(),
+        "reward": reward_chart(),
         "mean_reward": _lines("mean_reward", "reward per round so far", log=True),
         **held_out,
         "length_ratio": _lines("length_ratio", "tokens per reference token", marks=True),
     }
-    return {name: _for_page(chart.properties(data=points)) for name, chart in charts.items()}
+    return {name: _for_page(chart.properties(data=alt.NamedData("points"))) for name, chart in charts.items()}
 
 
 def _for_page(chart: alt.Chart) -> alt.Chart:
     """No legend and no tooltips: the page's table is the legend, and it shows values under the pointer itself."""
-    styles = alt.Scale(domain=[kind.value for kind in RoleKind], range=DASHES)
+    styles = alt.Scale(domain=list(DASHES), range=list(DASHES.values()))
     fitted: alt.Chart = chart.encode(
         color=alt.Color("color:N", scale=None),
         strokeDash=alt.StrokeDash("role:N", scale=styles, legend=None),
@@ -162,24 +157,80 @@ def _for_page(chart: alt.Chart) -> alt.Chart:
     return fitted
 
 
-FIGURES: Mapping[str, tuple[Callable[[Data], Any], Callable[[Board], list[Point]]]] = {
+# for papers
+
+Figure = alt.Chart | alt.VConcatChart
+FIGURES: Mapping[str, tuple[Callable[[], Figure], Callable[[Board], list[Point]]]] = {
     "regret": (regret_chart, curve_points),
     "reward": (reward_chart, curve_points),
     "held-out": (held_out_chart, pass_points),
 }
 
 
-def save_figures(board: Board, folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
+def figure(name: str, board: Board) -> Figure | None:
+    """A figure with its data and one legend; None if there is nothing to draw.
+
+    A system looks the same in all figures of a board, and its dashes tell what it is.
+    """
+    chart, points = FIGURES[name]
+    data = [point for point in points(board) if name != "regret" or point["regret"] is not None]
+    if not data:
+        return None
+    rows = drawn(board)
+    names = labels(rows)
+    systems = [names[row.run] for row in rows]
+    scheme = "tableau10" if len(systems) <= 10 else "tableau20"
+    shown = {point["system"] for point in data if name != "regret" or point["role"] != RoleKind.ORACLE}
+    legend = alt.Legend(
+        title=None,
+        values=[system for system in systems if system in shown],
+        symbolType="stroke",
+        symbolSize=500,
+        symbolStrokeWidth=2,
+        labelLimit=260,
+    )
+    colours = alt.Scale(domain=systems, scheme=scheme)  # type: ignore[arg-type]
+    dashes = alt.Scale(domain=systems, range=[DASHES[row.role] for row in rows])
+    look = Look(
+        alt.Stroke("system:N", scale=colours, legend=legend),
+        alt.StrokeDash("system:N", scale=dashes, legend=legend),
+        alt.Color("system:N", scale=colours, legend=None),
+    )
+    composed = look.put_on(chart()).properties(data=alt.InlineData(values=data))
+    drawing: Figure = composed.configure_view(stroke=None).configure_axis(**PAPER)
+    return drawing
+
+
+PAPER: dict[str, Any] = {"titleFontWeight": "normal", "titleFontSize": 12, "labelFontSize": 11, "gridColor": "#e6e6e6"}
+
+
+class Look(NamedTuple):
+    """How lines are drawn, and the dots on them."""
+
+    stroke: alt.Stroke
+    dash: alt.StrokeDash
+    dots: alt.Color
+
+    def put_on(self, chart: Any) -> Any:
+        """The same on every panel of a figure."""
+        if isinstance(chart, alt.VConcatChart):
+            return alt.vconcat(*map(self.put_on, chart.vconcat))
+        if isinstance(chart, alt.HConcatChart):
+            return alt.hconcat(*map(self.put_on, chart.hconcat))
+        if not chart.mark.point:
+            return chart.encode(stroke=self.stroke, strokeDash=self.dash)
+        lines = chart.mark_line(strokeWidth=1.8).encode(stroke=self.stroke, strokeDash=self.dash)
+        return alt.layer(lines, chart.mark_circle(size=30, opacity=1).encode(color=self.dots))
+
+
+def save_figures(board: Board, folder: Path, formats: Sequence[Format] = FORMATS) -> list[Path]:
     """Draw every figure for which there are data, in every format; return the files."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for name, (chart, points) in FIGURES.items():
-        data = points(board)
-        if name == "regret":
-            data = [point for point in data if point["regret"] is not None]
-        if not data:
+    for name in FIGURES:
+        drawing = figure(name, board)
+        if drawing is None:
             continue
-        drawing = chart(data).configure_legend(labelLimit=260).configure_view(stroke=None)
         for kind in formats:
             path = folder / f"{board.phase}-{name}.{kind}"
             drawing.save(path, format=kind, scale_factor=PNG_SCALE if kind == "png" else 1.0)

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
-from types import MappingProxyType
 from typing import Any, Self
 
 from leaderboard.metrics.bleu import MAX_ORDER, BleuStatistics
@@ -54,7 +53,7 @@ class Summary:
     @classmethod
     def begin(cls, identity: RunIdentity, total: int) -> Self:
         """Of a run without rounds, in a phase of ``total`` rounds."""
-        return cls(identity, OnlineRecord(block=block_length(total)))
+        return cls(identity, OnlineRecord(stride=block_length(total)))
 
     @property
     def rounds(self) -> int:
@@ -77,8 +76,8 @@ class Summary:
 
     def blocks(self, total: int) -> Blocks:
         """What it earned by blocks: the complete ones, and the short one at the end of a finished run."""
-        ends = list(range(self.record.block, self.rounds + 1, self.record.block))
-        if self.rounds == total and total % self.record.block:
+        ends = list(range(self.record.stride, self.rounds + 1, self.record.stride))
+        if self.rounds == total and total % self.record.stride:
             ends.append(total)
         ticks = [self.curve[end] for end in ends]
         return Blocks(tuple(b - a for a, b in pairwise([0, *ticks])), tuple(b - a for a, b in pairwise([0, *ends])))
@@ -91,7 +90,7 @@ class Summary:
         """Of two summaries of the same run the one that has come further, once they agree on what they share."""
         longer, shorter = (self, other) if self.rounds >= other.rounds else (other, self)
         shared = longer.record.curve.items() >= shorter.record.curve.items()
-        if (longer.identity, longer.record.block) != (shorter.identity, shorter.record.block) or not shared:
+        if (longer.identity, longer.record.stride) != (shorter.identity, shorter.record.stride) or not shared:
             raise SummaryError(f"two summaries of run {self.identity.run} contradict each other; rebuild the board")
         return longer
 
@@ -102,7 +101,7 @@ class Summary:
         return {
             "version": VERSION,
             **asdict(self.identity),
-            "block": self.record.block,
+            "block": self.record.stride,
             "total": _packed_tally(self.record.total),
             "passes": [[number, *_packed_tally(tally)] for number, tally in sorted(self.record.passes.items())],
             "curve": _packed_curve(self.record),
@@ -118,9 +117,9 @@ class Summary:
                 raise SummaryError(f"a summary of version {document['version']}, not {VERSION}; rebuild the board")
             total = _tally(document["total"])
             passes = {number: _tally(packed) for number, *packed in document["passes"]}
-            block, activity = document["block"], (document["first_at"], document["last_at"])
-            curve = _curve(document["curve"], total.rounds, block)
-            record = OnlineRecord(total, MappingProxyType(passes), MappingProxyType(curve), block, *activity)
+            stride, activity = document["block"], (document["first_at"], document["last_at"])
+            curve = _curve(document["curve"], total.rounds, stride)
+            record = OnlineRecord(total, passes, curve, stride, *activity)
             return cls(RunIdentity(*(document[name] for name in RunIdentity.__slots__)), record)
         except SummaryError:
             raise
@@ -142,20 +141,20 @@ def _tally(packed: Sequence[int]) -> Tally:
 assert MAX_ORDER == 4, "tallies are packed with four orders of n-grams"
 
 
-def _sampled(rounds: int, block: int) -> list[int]:
+def _sampled(rounds: int, stride: int) -> list[int]:
     """Where the curve of a record of so many rounds is sampled: this need not be kept with every curve."""
-    ends = range(block, rounds + 1, block) if block else ()
+    ends = range(stride, rounds + 1, stride) if stride else ()
     return sorted({*(k for k in checkpoints() if k <= rounds), *ends})
 
 
 def _packed_curve(record: OnlineRecord) -> str:
     """What was earned between two samples, as 64-bit whole numbers, compressed: most of their bytes are zero."""
-    ticks = [record.curve[k] for k in _sampled(record.total.rounds, record.block)]
+    ticks = [record.curve[k] for k in _sampled(record.total.rounds, record.stride)]
     steps = [after - before for before, after in pairwise([0, *ticks])]
     return base64.b64encode(zlib.compress(struct.pack(f">{len(steps)}Q", *steps))).decode()
 
 
-def _curve(packed: str, rounds: int, block: int) -> dict[int, int]:
-    sampled = _sampled(rounds, block)
+def _curve(packed: str, rounds: int, stride: int) -> dict[int, int]:
+    sampled = _sampled(rounds, stride)
     steps = struct.unpack(f">{len(sampled)}Q", zlib.decompress(base64.b64decode(packed)))
     return dict(zip(sampled, accumulate(steps), strict=True))

@@ -182,7 +182,7 @@ class _Judge:
             regret=self._regret(summary),
             regrets={oracle.identity.run: _regret(oracle, summary)[1] for oracle in self._families.oracles},
             gap_closed=self._gap_closed(summary),
-            passes=relative_rewards(summary.record.passes, block=self._contest.held_out.size),
+            passes=relative_rewards(summary.record.passes, size=self._contest.held_out.size),
             length_ratio=tally.length_ratio,
             speed=summary.speed,
             opened_at=identity.opened_at,

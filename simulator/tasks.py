@@ -13,6 +13,7 @@ from lambdas.store import Store
 STATE = Path(".banditmt")  # what commands make when they are not told where, in the current folder
 DEMO = STATE / "demo"  # of ``banditmt demo``, with all that belongs to it
 DEMO_TASK = DEMO / "task"
+DEMO_STORE = DEMO / "store.sqlite"
 DEFAULT_STORE = f"sqlite:{STATE / 'store.sqlite'}"
 
 

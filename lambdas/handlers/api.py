@@ -112,10 +112,11 @@ def answer(body: Mapping[str, Any], status: int = 200, headers: Mapping[str, str
     return Response(status, content_type="application/json", body=to_json(body), headers={**HEADERS, **(headers or {})})
 
 
-def revisited(request: Request, body: str, content_type: str) -> Response[str]:
+def revisited(request: Request, body: str, content_type: str, more: Mapping[str, str] | None = None) -> Response[str]:
     """A response that a client may keep, and ask about: it is sent again only if it has changed."""
     etag = f'"{hashlib.sha256(body.encode()).hexdigest()[:32]}"'
-    headers = {**HEADERS, "Cache-Control": "private, no-cache", "ETag": etag, "Vary": "Accept, x-api-key"}
+    kept = {"Cache-Control": "private, no-cache", "ETag": etag, "Vary": "Accept, x-api-key"}
+    headers = {**HEADERS, **kept, **(more or {})}
     known = [each.strip().removeprefix("W/") for each in (request.header("if-none-match") or "").split(",")]
     if etag in known or "*" in known:
         return Response(304, headers=headers)

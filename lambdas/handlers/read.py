@@ -1,13 +1,19 @@
-"""The function that reads: opens runs, tells where all stand, hands out the pending sentence. No references here."""
+"""The function that reads: opens runs, tells where all stand, hands out the pending sentence. No references here.
+
+It also shows the leaderboard's page: the browser's door to the same data.
+"""
 
 from aws_lambda_powertools.event_handler import Response
 
-from lambdas import wiring
+from lambdas import errors, wiring
 from lambdas.handlers.api import Function, Request, answer, revisited, to_json
 from leaderboard.exports import to_csv
+from leaderboard.page import FRONT, SETTINGS, File, settings
+
+BOARD = "v1/leaderboard/{phase}"  # as the page asks for it: relative, because a stage is a folder of its address
 
 
-def _routes(request: Request) -> None:
+def _api(request: Request) -> None:
     @request.post("/v1/runs")
     def open_run() -> Response[str]:
         participant = request.participant()
@@ -39,6 +45,32 @@ def _routes(request: Request) -> None:
     def health() -> Response[str]:
         wiring.service().phases()
         return answer({"status": "ok"})
+
+
+def _page(request: Request) -> None:
+    @request.get("/")
+    def front() -> Response[str]:
+        return _show(request, wiring.page().file(FRONT))
+
+    @request.get(f"/{SETTINGS}")
+    def page_settings() -> Response[str]:
+        phases = [phase.phase for phase in wiring.service().phases()]
+        return _show(request, File(SETTINGS, settings(phases, data=BOARD, table=f"{BOARD}?format=csv", live=True)))
+
+    @request.get("/<file>")
+    def page_file(file: str) -> Response[str]:
+        return _show(request, wiring.page().file(file))
+
+
+def _show(request: Request, file: File | None) -> Response[str]:
+    if file is None:
+        raise errors.NotFoundError()
+    return revisited(request, file.content, file.content_type, wiring.page().headers)
+
+
+def _routes(request: Request) -> None:
+    _api(request)
+    _page(request)
 
 
 handler = Function(_routes)

@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from types import MappingProxyType
 from typing import NamedTuple
 
 from leaderboard.metrics.bleu import EMPTY, BleuStatistics, corpus_bleu
@@ -110,15 +109,15 @@ class OnlineRecord:
     """All that the leaderboard needs to know of a run, in a few kilobytes."""
 
     total: Tally = Tally()
-    passes: Mapping[int, Tally] = field(default_factory=lambda: MappingProxyType({}))  # by held-out pass
-    curve: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))  # ticks after k rounds
-    block: int = 0  # the curve is also sampled after every so many rounds, for resampling by blocks; 0 for never
+    passes: Mapping[int, Tally] = field(default_factory=dict)  # by held-out pass
+    curve: Mapping[int, int] = field(default_factory=dict)  # ticks after k rounds
+    stride: int = 0  # the curve is also sampled after every so many rounds, for resampling by blocks; 0 for never
     first_at: int | None = None  # when the first round was committed
     last_at: int | None = None
 
     def fold(self, rounds: Iterable[Round]) -> "OnlineRecord":
         """Continue with rounds in their order; those that are in the record already are passed over."""
-        total, curve, block, dense = _Sums(self.total), dict(self.curve), self.block, _checkpoint_set()
+        total, curve, stride, dense = _Sums(self.total), dict(self.curve), self.stride, _checkpoint_set()
         first_at, last_at = self.first_at, self.last_at
         passes = {number: _Sums(tally) for number, tally in self.passes.items()}
         for position, reward, statistics, held_out_pass, committed_at in rounds:
@@ -133,15 +132,10 @@ class OnlineRecord:
             total.add(ticks, statistics)
             if held_out_pass is not None:
                 passes.setdefault(held_out_pass, _Sums()).add(ticks, statistics)
-            if total.rounds in dense or (block and not total.rounds % block):
+            if total.rounds in dense or (stride and not total.rounds % stride):
                 curve[total.rounds] = total.ticks
         done = {number: sums.tally() for number, sums in passes.items()}
-        return OnlineRecord(total.tally(), MappingProxyType(done), MappingProxyType(curve), block, first_at, last_at)
-
-    def block_ticks(self) -> list[int]:
-        """What each complete block of ``block`` rounds earned."""
-        ends = [self.curve[k] for k in range(self.block, self.total.rounds + 1, self.block)] if self.block else []
-        return [end - start for start, end in zip([0, *ends], ends, strict=False)]
+        return OnlineRecord(total.tally(), done, curve, stride, first_at, last_at)
 
 
 @cache
@@ -197,15 +191,15 @@ class RelativeReward:
     length_ratio: float | None
 
 
-def relative_rewards(passes: Mapping[int, Tally], *, block: int) -> list[RelativeReward]:
-    """The curve over held-out passes of ``block`` sentences; a pass that is still being played is left out."""
-    complete = {number: tally for number, tally in sorted(passes.items()) if tally.rounds == block}
+def relative_rewards(passes: Mapping[int, Tally], *, size: int) -> list[RelativeReward]:
+    """The curve over held-out passes of ``size`` sentences; a pass that is still being played is left out."""
+    complete = {number: tally for number, tally in sorted(passes.items()) if tally.rounds == size}
     if 0 not in complete:
         return []
-    first_corpus, first_sentence = complete[0].corpus_bleu, 100 * complete[0].reward / block
+    first_corpus, first_sentence = complete[0].corpus_bleu, 100 * complete[0].reward / size
     curve = []
     for number, tally in complete.items():
-        corpus, sentence = tally.corpus_bleu, 100 * tally.reward / block
+        corpus, sentence = tally.corpus_bleu, 100 * tally.reward / size
         relative = (corpus - first_corpus, sentence - first_sentence)
         curve.append(RelativeReward(number, corpus, sentence, *relative, tally.length_ratio))
     return curve

@@ -38,6 +38,15 @@ function loadScript(address) {
   });
 }
 
+// What to change in a chart whose points are counted passes.
+function countedAxis({ encoding }, { counted, board }) {
+  if (!counted) return {};
+  const count = board.held_out.passes;
+  const axis = { values: Array.from({ length: count }, (_, place) => place + 1), format: "d", labelOverlap: false };
+  const x = { ...encoding.x, title: "held-out pass", axis, scale: { domain: [1, Math.max(2, count)] } };
+  return { encoding: { ...encoding, x } };
+}
+
 class Chart {
   constructor({ id, title, wide, views }) {
     this.views = views;
@@ -93,6 +102,9 @@ class Chart {
     this.shown = [board, chosen, state];
     this.series = new Series(this.view, board, chosen, state);
     setText(this.sentence, this.series.sentence());
+    const isEmpty = !this.series.lines.length;
+    this.plot.hidden = this.details.hidden = isEmpty;
+    this.figure.classList.toggle("nothing", isEmpty);
     this.plot.setAttribute("aria-valuemax", Math.max(0, this.series.rounds.length - 1));
     this.hide();
     if (this.details.open) this.fillTable();
@@ -117,12 +129,12 @@ class Chart {
 
   async redraw() {
     const values = this.series.values();
-    this.plot.hidden = !values.length;
     if (!values.length) return;
-    if (this.drawn?.view !== this.view) {
+    const kind = `${this.view} by ${this.series.counted ? "pass" : "rounds"}`;
+    if (this.drawn?.kind !== kind) {
       this.drawn?.chart.finalize();
-      const spec = { ...this.specs[this.view], datasets: { points: values } };
-      this.drawn = { view: this.view, chart: await window.vegaEmbed(this.canvas, spec, OPTIONS) };
+      const spec = { ...this.specs[this.view], ...countedAxis(this.specs[this.view], this.series), datasets: { points: values } };
+      this.drawn = { kind, chart: await window.vegaEmbed(this.canvas, spec, OPTIONS) };
     } else {
       await this.drawn.chart.view.data("points", values).resize().runAsync();
     }
@@ -174,9 +186,9 @@ class Chart {
     const values = this.series.at(now);
     this.plot.setAttribute("aria-valuenow", this.place);
     const said = values.map(({ label, text }) => `${isolated(label)} ${text}`).join("; ");
-    this.plot.setAttribute("aria-valuetext", `${whole(now)} rounds: ${said}`);
+    this.plot.setAttribute("aria-valuetext", `${this.series.written(now)}: ${said}`);
     this.tip.replaceChildren(
-      element("p", {}, `${whole(now)} rounds`),
+      element("p", {}, this.series.written(now)),
       ...values.map(({ label, text, colour, row }) =>
         element(
           "p", {}, element("span", { class: `swatch ${colour} ${row.role}` }), element("bdi", {}, label), element("b", {}, text),
@@ -205,14 +217,14 @@ class Chart {
     if (!this.details.open) return;
     const { series } = this;
     const columns = series.milestones();
-    const head = element("tr", {}, element("th", { scope: "col" }, "Rounds"));
+    const head = element("tr", {}, element("th", { scope: "col" }, series.counted ? "Pass" : "Rounds"));
     head.append(...columns.map((rounds) => element("th", { scope: "col", class: "number" }, whole(rounds))));
     const lines = series.lines.map((line) => {
       const name = element("th", { scope: "row" }, element("bdi", {}, line.label));
       const cells = columns.map((rounds) => (line.at.has(rounds) ? series.write(line.at.get(rounds)) : "–"));
       return element("tr", {}, name, ...cells.map((text) => element("td", { class: "number" }, text)));
     });
-    const caption = element("caption", { class: "hidden" }, `${this.title}: ${series.what} by run and rounds`);
+    const caption = element("caption", { class: "hidden" }, `${this.title}: ${series.what} by run and ${series.counted ? "pass" : "rounds"}`);
     this.table.replaceChildren(caption, element("thead", {}, head), element("tbody", {}, ...lines));
   }
 }

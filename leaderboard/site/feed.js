@@ -2,7 +2,7 @@
 
 const SOONEST = 3000; // milliseconds between two questions
 const LATEST = 60000;
-const SHARE = 20; // of the time that an answer takes to arrive: a heavy board is asked for less often
+const SHARE = 10; // of the time that an answer takes to arrive: a heavy board is asked for less often
 
 const KEY = "api-key";
 

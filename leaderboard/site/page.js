@@ -201,9 +201,9 @@ class Page {
     document.title = `${board.phase} · Leaderboard`;
     setText(byId("title"), `The ${board.phase} phase`);
     const runs = board.rows.length === 1 ? "1 run" : `${whole(board.rows.length)} runs`;
-    setText(byId("subtitle"), `${board.state} · ${whole(board.total)} rounds · ${board.held_out.passes} held-out passes · ${runs}`);
-    const view = storedKey() ? "Only your own runs are shown" : "No runs are shown, or your own with your key,";
-    setText(byId("visibility"), board.visible === "own" ? `${view} until this phase is closed.` : "");
+    const passes = board.held_out.passes ? [`${board.held_out.passes} held-out passes`] : [];
+    setText(byId("subtitle"), [board.state, `${whole(board.total)} rounds`, ...passes, runs].join(" · "));
+    setText(byId("visibility"), this.visibility());
     const tiles = tilesOf(board, names).map(([term, name, value]) =>
       element("div", {}, element("dt", {}, term), element("dd", {}, element("b", {}, value), element("bdi", { title: name }, name))),
     );
@@ -215,12 +215,29 @@ class Page {
     byId("signatures").replaceChildren(...signatures);
   }
 
+  // What is not shown, and why.
+  visibility() {
+    const { visible, held_out: heldOut } = this.board;
+    if (visible === "own") {
+      return storedKey()
+        ? "Until this phase is closed, everybody sees only their own runs."
+        : "This phase is public when it is closed. Until then, your key shows your own runs.";
+    }
+    const hidden = heldOut.passes > 0 && !heldOut.ends.length;
+    return hidden ? "Which rounds are held out is told when the phase is closed; until then passes are only counted." : "";
+  }
+
   showEmpty(visible) {
-    const text = this.board.rows.length ? "No run matches." : "Nobody has played a round yet. Runs appear here as soon as they begin.";
-    setText(byId("empty"), text);
+    setText(byId("empty"), this.whyEmpty());
     byId("empty").hidden = visible > 0;
     byId("board").hidden = visible === 0;
     byId("board").parentElement.classList.toggle("long", visible > LONG);
+  }
+
+  whyEmpty() {
+    if (this.board.rows.length) return "No run matches.";
+    if (this.board.visible === "all") return "Nobody has played a round yet. Runs appear here as soon as they begin.";
+    return storedKey() ? "You have not played a round of this phase yet." : "The runs of this phase are not public yet.";
   }
 
   showChosen(chosen) {

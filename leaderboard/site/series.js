@@ -15,12 +15,9 @@ function curve(value) {
   };
 }
 
-// Until a phase is closed the service does not tell where its passes end, so there is no place on the axis for them.
+// Until a phase is closed the service does not tell where its passes end: then they are only counted.
 const pass = (field) => (row, board) =>
-  row.passes.flatMap((each) => {
-    const end = board.held_out?.ends?.[each.held_out_pass];
-    return end == null ? [] : [[end, each[field]]];
-  });
+  row.passes.map((each) => [board.held_out.ends[each.held_out_pass] ?? each.held_out_pass + 1, each[field]]);
 
 function regretAt(reward, place, rounds, row, board, state) {
   const run = state.against ?? row.regret?.oracle;
@@ -29,9 +26,32 @@ function regretAt(reward, place, rounds, row, board, state) {
   return oracle === undefined ? null : (oracle - reward) / rounds;
 }
 
+// Why a chart has nothing to show, in words.
+
+const NOTHING_YET = "None of the chosen runs has anything to show here yet.";
+
+function whyNoRegret(board, chosen) {
+  if (!board.rows.some((row) => row.role === "oracle")) {
+    return board.visible === "own"
+      ? "Regret is what an oracle earned more; the oracles' runs are not shown before this phase is closed."
+      : "Regret is what an oracle earned more, and this phase has no oracle yet.";
+  }
+  return chosen.every(({ row }) => row.role === "oracle") ? "Regret is measured against oracles: choose other runs, too." : NOTHING_YET;
+}
+
+function whyNoPasses(board) {
+  if (board.visible === "own") {
+    return "Not told before this phase is closed, because nobody may know which rounds are held out.";
+  }
+  const { passes } = board.held_out;
+  if (!passes) return "This phase has no held-out passes.";
+  if (board.held_out.ends.length) return NOTHING_YET;
+  return `The first of ${passes} held-out passes is told when a run has played 1/${passes} of its rounds, so that nobody learns which rounds are held out.`;
+}
+
 // Each view is one of the charts that the server describes; best tells which end of the scale is good.
 const VIEWS = {
-  regret: { points: curve(regretAt), write: four, best: "lowest", what: "running regret" },
+  regret: { points: curve(regretAt), write: four, best: "lowest", what: "running regret", why: whyNoRegret },
   mean_reward: {
     points: curve((reward, _place, rounds) => reward / rounds),
     write: four,
@@ -39,21 +59,41 @@ const VIEWS = {
     what: "reward per round",
   },
   reward: { points: curve((reward) => reward), write: one, best: "highest", what: "cumulative reward" },
-  corpus_bleu: { points: pass("corpus_bleu"), write: one, best: "highest", what: "held-out corpus BLEU" },
+  corpus_bleu: {
+    points: pass("corpus_bleu"),
+    write: one,
+    best: "highest",
+    what: "held-out corpus BLEU",
+    why: whyNoPasses,
+  },
   relative_corpus_bleu: {
     points: pass("relative_corpus_bleu"),
     write: signed(one),
     best: "highest",
     what: "gain in corpus BLEU",
+    why: whyNoPasses,
   },
-  sentence_bleu: { points: pass("sentence_bleu"), write: one, best: "highest", what: "held-out sentence BLEU" },
+  sentence_bleu: {
+    points: pass("sentence_bleu"),
+    write: one,
+    best: "highest",
+    what: "held-out sentence BLEU",
+    why: whyNoPasses,
+  },
   relative_sentence_bleu: {
     points: pass("relative_sentence_bleu"),
     write: signed(one),
     best: "highest",
     what: "gain in sentence BLEU",
+    why: whyNoPasses,
   },
-  length_ratio: { points: pass("length_ratio"), write: two, best: "closest to 1", what: "length ratio" },
+  length_ratio: {
+    points: pass("length_ratio"),
+    write: two,
+    best: "closest to 1",
+    what: "length ratio",
+    why: whyNoPasses,
+  },
 };
 
 export const CHARTS = [
@@ -75,8 +115,11 @@ export const CHARTS = [
 export class Series {
   // chosen: [{row, label, colour}]
   constructor(view, board, chosen, state) {
-    Object.assign(this, VIEWS[view]);
+    Object.assign(this, { why: () => NOTHING_YET }, VIEWS[view]);
     this.view = view;
+    this.board = board;
+    this.chosen = chosen;
+    this.counted = this.why === whyNoPasses && !board.held_out.ends.length; // x is a number of passes, not of rounds
     const found = chosen.map((each) => ({ ...each, points: this.points(each.row, board, state) }));
     this.lines = found.filter((line) => line.points.length);
     for (const line of this.lines) line.at = new Map(line.points);
@@ -94,6 +137,11 @@ export class Series {
         [this.view]: value,
       })),
     );
+  }
+
+  // A place on the axis, in words.
+  written(x) {
+    return this.counted ? `pass ${x}` : `${whole(x)} rounds`;
   }
 
   // Best first.
@@ -124,15 +172,16 @@ export class Series {
   }
 
   sentence() {
-    if (!this.lines.length) return "None of the chosen runs has anything to show here yet.";
+    if (!this.chosen.length) return "No run is chosen: tick some in the table.";
+    if (!this.lines.length) return this.why(this.board, this.chosen);
     const last = (line) => line.points.at(-1);
     const [best, ...others] = this.ordered(this.lines, (line) => last(line)[1]);
     const said = (line) => `${isolated(line.label)} (${this.write(last(line)[1])})`;
-    const rounds = whole(last(best)[0]);
-    if (!others.length) return `After ${rounds} rounds, the ${this.what} of ${said(best)} is all there is to compare.`;
+    const when = `${this.counted ? "in" : "after"} ${this.written(last(best)[0])}`;
+    if (!others.length) return `The ${this.what} of ${said(best)}, ${when}, is all there is to compare.`;
     const superlative = this.best.startsWith("closest") ? `${this.what} ${this.best}` : `${this.best} ${this.what}`;
     const rest = others.length > 1 ? `; ${said(others.at(-1))} comes last` : "";
-    return `Of ${this.lines.length} runs, ${said(best)} has the ${superlative} after ${rounds} rounds, followed by ${said(others[0])}${rest}.`;
+    return `Of ${this.lines.length} runs, ${said(best)} has the ${superlative} ${when}, followed by ${said(others[0])}${rest}.`;
   }
 
   // Rounds worth a column: all of them if they are few, else about one for each doubling.

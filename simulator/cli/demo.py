@@ -15,7 +15,7 @@ from rich.padding import Padding
 
 from lambdas.store import Store, open_store
 from simulator.demonstration import finished_rows, lessons
-from simulator.tasks import DEMO, DEMO_TASK
+from simulator.tasks import DEMO, DEMO_STORE, DEMO_TASK
 
 PARTICIPANT = "banditmt"  # as whom ``banditmt compete`` plays
 PHASE = "dev"
@@ -49,7 +49,7 @@ class _Demonstration:
     def __init__(self, folder: Path, sizes: Sizes) -> None:
         self._folder, self._sizes = folder, sizes
         self._task = folder / DEMO_TASK.name
-        self._store = f"sqlite:{folder / 'store.sqlite'}"
+        self._store = f"sqlite:{folder / DEMO_STORE.name}"
         self._page = folder / "page"
         self._kept = ("--models", str(folder / "models"))
         self._console = Console(highlight=False)

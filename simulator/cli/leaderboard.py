@@ -15,7 +15,7 @@ from lambdas.registry import Registry
 from lambdas.scoreboard import Scoreboard
 from leaderboard.exports import to_csv, to_latex
 from leaderboard.families import RoleKind
-from leaderboard.page import export_page
+from leaderboard.publication import export_page
 from leaderboard.table import Board, Row, Status
 from simulator.cli.stores import JsonOption, StoreOption, existing_store
 from simulator.tasks import DEFAULT_STORE
@@ -47,6 +47,10 @@ def leaderboard(
     if html is not None:
         export_page(board, html)
         typer.echo(f"{html / 'index.html'} (to be opened through a web server)", err=True)
+        if board.state != "closed":
+            typer.echo(
+                f"phase {phase} is {board.state}: publish this only if all may see what the organiser sees", err=True
+            )
     if as_json:
         typer.echo(json.dumps(board.as_dict(), ensure_ascii=False))
     elif as_csv:

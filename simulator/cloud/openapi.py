@@ -63,6 +63,7 @@ class Operation:
         return cls(call.__name__, inspect.getdoc(call) or "", answer or get_type_hints(call)["return"])
 
 
+FOR_BROWSERS = {("GET", "/"), ("GET", "/{file}")}  # the leaderboard's page: no part of the API
 OPERATIONS = {
     ("GET", "/health"): Operation("health", "Is the service up? Needs no key.", Health),
     ("GET", "/v1/phases"): Operation.of(Service.phases, Phases),
@@ -79,6 +80,8 @@ def document(template: Template) -> dict[str, Any]:
     exchanges = rehearse(template)
     paths: dict[str, dict[str, Any]] = {}
     for route in template.routes:
+        if (route.method, route.path) in FOR_BROWSERS:
+            continue
         said = [each for each in exchanges if (each.method, each.path) == (route.method, route.path)]
         operation = OPERATIONS[route.method, route.path]
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(template, route, operation, said)

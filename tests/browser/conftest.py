@@ -7,7 +7,7 @@ from playwright.sync_api import Error, expect
 
 from tests import node_tools
 from tests.browser import chromium
-from tests.browser.stage import BoardApi, serving
+from tests.browser.stage import BoardApi, make_files, serving
 from tests.leaderboard import boards
 
 DESKTOP = {"width": 1280, "height": 900}
@@ -20,6 +20,7 @@ expect.set_options(timeout=PATIENCE)
 
 @pytest.fixture(scope="session")
 def browser():
+    make_files()
     with ExitStack() as stack:
         try:
             opened = stack.enter_context(chromium.launched())

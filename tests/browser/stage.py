@@ -1,49 +1,77 @@
 """The page in a real server, over boards that a test sets and changes."""
 
-import gzip
-import hashlib
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
-from leaderboard.exports import to_csv
-from simulator.cloud.messages import Response, accepts_gzip
+from lambdas import wiring
+from lambdas.errors import InvalidKeyError, PhaseNotFoundError
+from lambdas.registry import Participant
+from lambdas.service import PhaseInfo
+from leaderboard import publication
+from simulator.cloud.local import local_gateway
 from simulator.cloud.server import Server, running
-from simulator.cloud.site import Site
+from simulator.cloud.template import Template
 
 
 class BoardApi:
-    """Answers ``/v1/leaderboard/{phase}`` as the service does, from ``boards``."""
+    """Plays the service behind the real gateway and handlers, knowing only ``boards``; remembers what it was asked."""
 
     def __init__(self, boards):
         self.boards = dict(boards)
         self.requests = []
         self.refuses_key = False
 
+    # as the handlers see it
+
+    def authenticate(self, key):
+        if self.refuses_key:
+            raise InvalidKeyError
+        return Participant("visitor", 1)
+
+    def phases(self):
+        return [PhaseInfo(name, board.state, board.total, True, 1) for name, board in self.boards.items()]
+
+    def leaderboard(self, viewer, phase):
+        if phase not in self.boards:
+            raise PhaseNotFoundError
+        return self.boards[phase]
+
+
+class Watched:
+    """A gateway whose questions for boards are kept in ``requests``."""
+
+    def __init__(self, gateway, requests):
+        self._gateway, self._requests = gateway, requests
+
     def answer(self, request):
-        self.requests.append(request)
-        if self.refuses_key and "x-api-key" in request.last_headers:
-            return Response(403, [("Content-Type", "application/json")], b'{"error": {}}')
-        board = self.boards.get(request.path.removeprefix("/v1/leaderboard/"))
-        if board is None:
-            return Response(404, [("Content-Type", "application/json")], b'{"error": {}}')
-        if request.query == "format=csv":
-            return Response(200, [("Content-Type", "text/csv; charset=utf-8")], to_csv(board).encode())
-        body = json.dumps(board.as_dict(), ensure_ascii=False, separators=(",", ":")).encode()
-        etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-        headers = [("Content-Type", "application/json"), ("ETag", etag), ("Cache-Control", "private, no-cache")]
-        if request.last_headers.get("if-none-match") == etag:
-            return Response(304, headers, b"")
-        if accepts_gzip(request):
-            return Response(200, [*headers, ("Content-Encoding", "gzip")], gzip.compress(body, 6))
-        return Response(200, headers, body)
+        if request.path.startswith("/v1/"):
+            self._requests.append(request)
+        return self._gateway.answer(request)
 
     def refuse(self, refusal):
-        return Response(refusal.value, [], b"")
+        return self._gateway.refuse(refusal)
+
+
+@cache
+def template() -> Template:
+    return Template.load("local")
+
+
+@cache
+def make_files() -> None:
+    """Make what a first visitor would else wait for."""
+    for make in publication.MAKERS.values():
+        make()
 
 
 @contextmanager
 def serving(api, port=0) -> Iterator[str]:
     """The address of the page over an API."""
-    with running(Server(("127.0.0.1", port), Site(api, lambda: list(api.boards)), drain=1.0)) as server:
-        yield server.url
+    make_files()
+    gateway = Watched(local_gateway(template(), api), api.requests)
+    try:
+        with running(Server(("127.0.0.1", port), gateway, drain=1.0)) as server:
+            yield server.url
+    finally:
+        wiring.use(None)

@@ -3,13 +3,14 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
-from leaderboard.page import export_page
-from leaderboard.table import Status, make_board
+from leaderboard.publication import export_page
+from leaderboard.table import HeldOut, Status, make_board
 from simulator.cloud.server import Server, running
 from tests.browser.conftest import PHONE
 from tests.browser.stage import BoardApi, serving
@@ -86,6 +87,58 @@ def test_every_chart_has_a_drawing_a_sentence_and_a_table(opened, url):
     assert page.locator("#chart-corpus svg g.mark-symbol path").count() == 9 * 4
 
 
+def test_until_a_phase_is_closed_passes_are_counted(opened, contest):
+    hidden = replace(contest, held_out=HeldOut(4, 0, []))
+    with serving(BoardApi({"dev": hidden})) as url:
+        page = drawn(opened(url))
+        expect(page.locator("#visibility")).to_contain_text(
+            "Which rounds are held out is told when the phase is closed"
+        )
+        expect(page.locator("#chart-corpus figcaption")).to_contain_text("the highest held-out corpus BLEU in pass 4")
+        page.locator("#chart-corpus summary").click()
+        heads = page.locator("#chart-corpus table thead th")
+        assert heads.all_inner_texts() == ["Pass", "1", "2", "3", "4"]
+        page.locator("#chart-corpus .plot").focus()
+        page.keyboard.press("Home")
+        expect(page.locator("#chart-corpus .tip")).to_contain_text("pass 1")
+
+
+REASONS = {
+    "under way": (
+        {"held_out": HeldOut(4, 0, [])},
+        {
+            "corpus": "The first of 4 held-out passes is told when a run has played 1/4 of its rounds",
+            "regret": "Of 7 runs",
+        },
+    ),
+    "without held-out passes": (
+        {"held_out": HeldOut(0, 0, [])},
+        {"corpus": "This phase has no held-out passes", "length": "This phase has no held-out passes"},
+    ),
+    "not public": (
+        {"held_out": HeldOut(0, 0, []), "visible": "own"},
+        {"corpus": "Not told before this phase is closed", "sentence": "because nobody may know which rounds"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("changes", "words"), REASONS.values(), ids=REASONS)
+def test_a_chart_without_data_says_why(opened, contest, changes, words):
+    board = replace(contest, rows=[replace(row, passes=[]) for row in contest.rows], **changes)
+    with serving(BoardApi({"dev": board})) as url:
+        page = opened(url)
+        for chart, text in words.items():
+            expect(page.locator(f"#chart-{chart} figcaption")).to_contain_text(text)
+        expect(page.locator("#chart-corpus .plot")).to_be_hidden()
+        expect(page.locator("#chart-corpus details")).to_be_hidden()
+
+
+def test_regret_without_an_oracle_says_so(opened, contest):
+    alone = [replace(row, regret=None, regrets={}) for row in contest.rows if row.role == "contestant"]
+    with serving(BoardApi({"dev": replace(contest, rows=alone)})) as url:
+        expect(opened(url).locator("#chart-regret figcaption")).to_contain_text("this phase has no oracle yet")
+
+
 def test_the_time_of_the_last_data_is_told(opened, url):
     page = opened(url, timezone_id="UTC")
     expect(page.locator("#status")).to_have_text("live · data of 31 Dec 2025, 23:58:39")
@@ -146,7 +199,7 @@ def test_a_chosen_run_gets_a_colour_and_a_line(opened, url):
 def test_a_comparison_can_be_cleared_narrowed_and_sent_to_others(opened, url):
     page = drawn(opened(url))
     page.click("#clear")
-    expect(page.locator("#chart-regret figcaption")).to_contain_text("None of the chosen runs")
+    expect(page.locator("#chart-regret figcaption")).to_have_text("No run is chosen: tick some in the table.")
     page.check("input[aria-label='Compare BNMT-EL']")
     page.check("input[aria-label='Compare UMD-reinforce']")
     page.check("#only")

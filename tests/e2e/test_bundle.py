@@ -24,6 +24,7 @@ from lambdas.loading import load_phase
 from lambdas.phases import Layout, Phase
 from lambdas.registry import Registry
 from lambdas.store import open_store
+from leaderboard.page import CHARTS, LIBRARY, site_files
 from simulator.cloud.events import proxy_event
 from simulator.cloud.messages import Request
 from simulator.cloud.template import Template
@@ -87,6 +88,11 @@ def test_every_module_of_the_service_is_in_the_bundle(bundle: Path) -> None:
         return {str(file.relative_to(root)) for file in (root / "lambdas").rglob("*.py")}
 
     assert modules(bundle) == modules(ROOT)
+
+
+def test_a_bundle_carries_the_whole_page(bundle: Path) -> None:
+    files = {file.name for file in (bundle / "leaderboard" / "site").iterdir()}
+    assert files == {*site_files(), CHARTS, LIBRARY}
 
 
 # in the real runtime

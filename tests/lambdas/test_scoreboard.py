@@ -3,11 +3,13 @@
 import threading
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lambdas import errors, scoreboard
 from lambdas.feedback import Feedback
-from lambdas.phases import Phase
-from lambdas.registry import PhaseState, Registry
+from lambdas.phases import Layout, Phase
+from lambdas.registry import PhaseRecord, PhaseState, Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.service import Service
 from leaderboard.families import RoleKind
@@ -156,21 +158,48 @@ class TestWhoSeesWhat:
         assert service.leaderboard(player, "training").held_out.ends == [2, 8, 14]
 
     @pytest.mark.parametrize("state", [PhaseState.OPEN, PhaseState.FROZEN])
-    def test_nor_in_dev_whose_scores_by_pass_are_told_of_finished_runs(self, sqlite, state):
-        """A pass that showed up as soon as it is over would tell where it ends."""
+    def test_nor_in_dev_where_the_scores_of_passes_are_told(self, sqlite, state):
         tasks.load(sqlite)
         service, player = playing(sqlite)
         play(service, player, system="finished")
-        play(service, player, system="under-way", rounds=8)
+        play(service, player, system="under-way", rounds=8)  # of 14, and just at the end of the second of three passes
         Registry(sqlite).set_phase("dev", state)
         for viewer in (player, None):
             board = service.leaderboard(viewer, "dev")
             assert (board.held_out.passes, board.held_out.size, board.held_out.ends) == (3, 0, [])
-            assert {row.system: len(row.passes) for row in board.rows} == {"finished": 3, "under-way": 0}
+            assert {row.system: len(row.passes) for row in board.rows} == {"finished": 3, "under-way": 1}
         Registry(sqlite).set_phase("dev", PhaseState.CLOSED)
         board = service.leaderboard(None, "dev")
         assert (board.held_out.size, board.held_out.ends) == (2, [2, 8, 14])
         assert {row.system: len(row.passes) for row in board.rows} == {"finished": 3, "under-way": 2}
+
+    def test_a_pass_is_told_at_its_share_of_the_rounds_wherever_it_lies(self, sqlite):
+        """HHFFFFHHFFFFHH: passes are over after 2, 8 and 14 rounds, and are told after 14/3, 28/3 and 14."""
+        tasks.load(sqlite)
+        service, player = playing(sqlite)
+        run = service.open_run(player, "dev", "copy").run
+        told = []
+        for _ in range(14):
+            tasks.play(service, player, run, rounds=1)
+            told.append(len(service.leaderboard(player, "dev").rows[0].passes))
+        assert told == [0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 3]
+
+    @given(st.builds(Layout, st.integers(2, 12), st.integers(1, 50), st.integers(1, 200)))
+    def test_no_pass_is_due_before_it_is_over(self, layout):
+        record = PhaseRecord(Phase("dev", layout, repeatable=True), Feedback(), 512, "", 1)
+        for number, end in enumerate(scoreboard.contest(record).held_out.ends):
+            assert end / layout.total <= (number + 1) / layout.blocks
+
+    def test_what_is_told_of_passes_is_too_coarse_to_be_searched_for(self, sqlite):
+        tasks.load(sqlite)
+        service, player = playing(sqlite)
+        play(service, player, translate=lambda sentence: sentence.source + " with")
+        [row] = service.leaderboard(player, "dev").rows
+        Registry(sqlite).set_phase("dev", PhaseState.CLOSED)
+        [exact] = service.leaderboard(player, "dev").rows
+        for rough, fine in zip(row.passes, exact.passes, strict=True):
+            assert rough.sentence_bleu == round(fine.sentence_bleu, 1) != fine.sentence_bleu
+            assert rough.length_ratio == round(fine.length_ratio, 3)
 
     def test_a_closed_phase_is_public(self, sqlite, service, teams):
         Registry(sqlite).set_phase("training", PhaseState.CLOSED)

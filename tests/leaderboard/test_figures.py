@@ -3,10 +3,9 @@
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
-import altair as alt
 import pytest
 
-from leaderboard.figures import FIGURES, MOST_RUNS, curve_points, drawn, labels, pass_points, save_figures
+from leaderboard.figures import FIGURES, MOST_RUNS, curve_points, drawn, figure, labels, pass_points, save_figures
 from leaderboard.table import make_board
 from tests.leaderboard import boards
 
@@ -47,10 +46,34 @@ def test_of_many_runs_the_best_are_drawn_beside_all_oracles_and_baselines():
     assert "system-000" in {row.system for row in chosen}  # which is as good as an oracle
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_charts_are_valid_and_can_take_their_data_by_name(name):
-    chart, _ = FIGURES[name]
-    assert chart(alt.NamedData("board")).to_dict()["data"] == {"name": "board"}
+def look(name, board, channel):
+    """What the lines of a figure are told apart by."""
+    found = figure(name, board).to_dict()
+    while "encoding" not in found:
+        found = (found.get("vconcat") or found.get("hconcat") or found.get("layer"))[0]
+    return found["encoding"][channel]
+
+
+def test_a_system_looks_the_same_in_all_figures_and_its_dashes_tell_its_role():
+    board = boards.contest_board()
+    strokes = [look(name, board, "stroke")["scale"] for name in FIGURES]
+    assert strokes[0] == strokes[1] == strokes[2]
+    dashes = look("reward", board, "strokeDash")["scale"]
+    drawn_with = dict(zip(dashes["domain"], dashes["range"], strict=True))
+    assert (drawn_with["BNMT-oracle"], drawn_with["BNMT-static"], drawn_with["BNMT-EL"]) == ([7, 4], [2, 2], [1, 0])
+
+
+def test_the_legend_names_what_is_drawn_and_nothing_else():
+    board = boards.contest_board()
+    assert "BNMT-oracle" in look("reward", board, "stroke")["legend"]["values"]
+    assert "BNMT-oracle" not in look("regret", board, "stroke")["legend"]["values"]
+    assert "BNMT-EL" in look("regret", board, "stroke")["legend"]["values"]
+
+
+def test_the_regret_of_the_first_rounds_of_a_long_phase_is_not_drawn():
+    assert {point["rounds"] for point in curve_points(boards.contest_board()) if point["regret"] is None} == set(
+        range(1, 10)
+    )
 
 
 def test_files(tmp_path):
@@ -68,8 +91,7 @@ def test_every_format(tmp_path):
 
 
 def test_hostile_names_stay_text(tmp_path):
-    chart, points = FIGURES["reward"]
-    chart(points(boards.hostile_board())).save(tmp_path / "hostile.svg")
+    figure("reward", boards.hostile_board()).save(tmp_path / "hostile.svg")
     drawing = ET.parse(tmp_path / "hostile.svg").getroot()
     assert "<script>alert('x')</script>" in "".join(drawing.itertext())
     assert not list(drawing.iter("{http://www.w3.org/2000/svg}script"))

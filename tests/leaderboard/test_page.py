@@ -1,15 +1,12 @@
-"""The page as files."""
+"""The files of the page: what they load, and how they are found."""
 
-import json
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 
 from leaderboard import page
-from leaderboard.table import make_board
-from tests.leaderboard import boards
+from leaderboard.page import Page
 
 
 class References(HTMLParser):
@@ -25,17 +22,6 @@ class References(HTMLParser):
         self.inline += [name for name in given if name == "style" or name.startswith("on")]
         if tag == "style" or (tag == "script" and "src" not in given):
             self.inline.append(tag)
-
-
-def exported(board, folder):
-    page.export_page(board, folder)
-    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
-
-
-@pytest.fixture
-def packed(monkeypatch, tmp_path):
-    """A library that is packed already, so that these tests need not wait for it."""
-    monkeypatch.setattr(page, "library", lambda: b"the library")
 
 
 def test_the_page_loads_only_what_lies_beside_it():
@@ -55,56 +41,21 @@ def test_modules_import_files_that_exist():
             assert set(re.findall(r'from "\./([^"]+)"', content.decode())) <= set(page.site_files())
 
 
-def test_every_chart_takes_its_data_by_name():
-    charts = json.loads(page.charts())
-    assert set(charts) == {
-        "regret",
-        "reward",
-        "mean_reward",
-        "corpus_bleu",
-        "sentence_bleu",
-        "relative_corpus_bleu",
-        "relative_sentence_bleu",
-        "length_ratio",
-    }
-    for name, chart in charts.items():
-        assert chart["data"] == {"name": "points"}
-        assert chart["encoding"]["y"]["field"] == name
-        assert chart["encoding"]["color"] == {"field": "color", "scale": None, "type": "nominal"}
-    assert charts["regret"]["encoding"]["x"]["scale"]["type"] == "log"
+def test_what_is_missing_is_made_once():
+    contents = iter([b"drawing", b"drawing again"])
+    shown = Page({"vega.js": lambda: next(contents)})
+    assert [shown.file("vega.js").content for _ in range(3)] == ["drawing"] * 3
 
 
-def test_an_export_has_the_data_beside_the_page(packed, tmp_path):
-    board = boards.contest_board()
-    written = exported(board, tmp_path / "site")
-    assert {"index.html", "style.css", "page.js", "vega.js", "charts.json", "page.json"} < written
-    assert {"data/dev.json", "data/dev.csv"} < written
-    assert json.loads((tmp_path / "site/data/dev.json").read_text()) == json.loads(json.dumps(board.as_dict()))
-    assert json.loads((tmp_path / "site/page.json").read_text()) == {
-        "phases": ["dev"],
-        "data": "data/{phase}.json",
-        "table": "data/{phase}.csv",
-        "live": False,
-    }
+def test_what_lies_there_is_not_made(monkeypatch, tmp_path):
+    for name in ("index.html", "vega.js"):
+        (tmp_path / name).write_text((page.SITE / "index.html").read_text())
+    monkeypatch.setattr(page, "SITE", tmp_path)
+    assert Page({"vega.js": lambda: pytest.fail("made")}).file("vega.js").content.startswith("<!doctype html>")
 
 
-def test_phases_join_in_one_folder_shortest_first(packed, tmp_path):
-    exported(make_board(boards.dev_contest(phase="training", total=9_000), [], now=boards.NOW), tmp_path)
-    exported(boards.empty_board(), tmp_path)
-    written = exported(boards.empty_board(), tmp_path)
-    assert json.loads((tmp_path / "page.json").read_text())["phases"] == ["dev", "training"]
-    assert not [name for name in written if name.endswith(".part")]
-
-
-def test_the_library_is_packed_once_and_kept(monkeypatch, tmp_path):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    packing = []
-
-    def run(command, *, check):
-        packing.append(command)
-        Path(command[-1]).write_text("window.vegaEmbed = 1")
-
-    monkeypatch.setattr("subprocess.run", run)
-    assert page.library() == page.library() == b"window.vegaEmbed = 1"
-    assert len(packing) == 1
-    assert len(list((tmp_path / "banditmt").iterdir())) == 1
+def test_a_page_without_a_policy_is_not_shown(monkeypatch, tmp_path):
+    (tmp_path / "index.html").write_text("<!doctype html>")
+    monkeypatch.setattr(page, "SITE", tmp_path)
+    with pytest.raises(ValueError, match="no Content-Security-Policy"):
+        Page()

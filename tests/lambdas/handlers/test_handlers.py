@@ -191,7 +191,7 @@ class TestRefusals:
         assert refusal(client.open_run("nowhere")) == (404, "phase_not_found")
 
     @pytest.mark.parametrize(
-        ("method", "path"), [("GET", "/"), ("GET", "/v1/runs"), ("DELETE", "/v1/runs/x"), ("GET", "/v2")]
+        ("method", "path"), [("POST", "/"), ("GET", "/v1/runs"), ("DELETE", "/v1/runs/x"), ("GET", "/v2")]
     )
     def test_paths_that_do_not_exist(self, client, method, path):
         assert refusal(client.send(read, method, path)) == (404, "not_found")

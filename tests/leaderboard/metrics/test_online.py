@@ -1,5 +1,7 @@
 """Cards A7 to A9, literally, and that a record does not depend on how it was folded."""
 
+import pickle
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -61,7 +63,7 @@ def test_regret_may_be_negative():
 
 
 def test_relative_reward_of_card_a9():
-    first, second = relative_rewards(OnlineRecord().fold(two_passes()).passes, block=2)
+    first, second = relative_rewards(OnlineRecord().fold(two_passes()).passes, size=2)
     assert (first.held_out_pass, second.held_out_pass) == (0, 1)
     assert (first.corpus_bleu, first.sentence_bleu) == pytest.approx((44.815, 16.176), abs=5e-4)
     assert (second.corpus_bleu, second.sentence_bleu) == pytest.approx((72.313, 83.437), abs=5e-4)
@@ -73,8 +75,8 @@ def test_relative_reward_of_card_a9():
 
 def test_a_pass_that_is_still_played_is_left_out():
     record = OnlineRecord().fold(two_passes()[:-1])
-    assert [point.held_out_pass for point in relative_rewards(record.passes, block=2)] == [0]
-    assert relative_rewards(OnlineRecord().fold(two_passes()[:1]).passes, block=2) == []
+    assert [point.held_out_pass for point in relative_rewards(record.passes, size=2)] == [0]
+    assert relative_rewards(OnlineRecord().fold(two_passes()[:1]).passes, size=2) == []
 
 
 def test_nothing_played_has_no_means():
@@ -140,15 +142,16 @@ def test_the_curve_is_sampled_at_checkpoints_only():
     assert len(curve) < 140
 
 
-def test_blocks_of_rounds_can_be_told_apart():
-    rounds = [Round(k, k / 10, statistics("a", "a"), None) for k in range(8)]
-    record = OnlineRecord(block=3).fold(rounds[:4]).fold(rounds[4:])
-    assert record.block_ticks() == [3 * 10**11, 12 * 10**11]  # 0 + .1 + .2, .3 + .4 + .5; the third is not complete
-    assert OnlineRecord().fold(rounds).block_ticks() == []
-
-
-def test_block_ends_are_sampled_even_between_checkpoints():
+def test_the_curve_is_also_sampled_at_every_stride():
     rounds = [Round(k, 1.0, statistics("a", "a"), None) for k in range(1_001)]
-    record = OnlineRecord(block=7).fold(rounds)
-    assert record.block_ticks() == [7 * 10**12] * 143
+    curve = OnlineRecord(stride=7).fold(rounds[:500]).fold(rounds[500:]).curve
+    assert [curve[k] for k in range(7, 1_002, 7)] == [k * 10**12 for k in range(7, 1_002, 7)]
     assert not is_checkpoint(7 * 143)
+    assert 7 * 143 not in OnlineRecord().fold(rounds).curve
+
+
+def test_a_record_can_be_sent_to_another_process():
+    record = OnlineRecord(stride=2).fold(two_passes())
+    sent = pickle.loads(pickle.dumps(record))
+    assert sent == record
+    assert sent.fold(two_passes()) == record

@@ -210,11 +210,12 @@ class TestRebuildAndVerify:
 
 
 def test_the_page_is_written_with_its_data(banditmt, tmp_path, monkeypatch):
-    monkeypatch.setattr("leaderboard.page.library", lambda: b"the library")
+    monkeypatch.setattr("leaderboard.publication.library", lambda: b"the library")
     folder = tmp_path / "site"
     code, printed, told = banditmt("leaderboard", "--phase", "dev", "--html", str(folder))
     assert (code, printed) == (0, "")
     assert "index.html" in told
+    assert "phase dev is open: publish this only if all may see what the organiser sees" in told
     assert json.loads((folder / "data" / "dev.json").read_text())["phase"] == "dev"
     assert (folder / "vega.js").read_bytes() == b"the library"
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from lambdas.errors import UnavailableError
+from leaderboard.page import SITE
 from simulator.cloud.events import Context
 from simulator.cloud.gateway import Gateway, Handler, Routes, load_handlers
 from simulator.cloud.local import local_gateway, local_server
@@ -69,8 +70,9 @@ def code(response: Response) -> tuple[int, str]:
 @pytest.mark.parametrize(
     ("method", "path"),
     [
-        ("GET", "/"),
-        ("GET", "/nothing"),
+        ("POST", "/"),
+        ("HEAD", "/"),
+        ("GET", "//"),
         ("DELETE", "/v1/runs"),
         ("GET", "/v1/runs"),
         ("GET", "/v1/runs/"),
@@ -79,7 +81,7 @@ def code(response: Response) -> tuple[int, str]:
         ("GET", "/v1/runs/a/sentence/"),
         ("GET", "//health"),
         ("GET", "/health/"),
-        ("GET", "/HEALTH"),
+        ("POST", "/HEALTH"),
         ("GET", "/v1/../health"),
         ("OPTIONS", "/v1/runs"),
         ("HEAD", "/health"),
@@ -330,6 +332,34 @@ def test_large_answers_are_compressed_for_those_who_can_read_it(template: Templa
     assert dict(compressed.headers)["ETag"] == '"one"'
     assert gzip.decompress(compressed.body).decode() == body
     assert ask(asked, "GET", path).body.decode() == body
+
+
+@pytest.mark.parametrize(
+    ("accepted", "compressed"),
+    [
+        ("gzip", True),
+        ("deflate, GZIP;q=0.5, br", True),
+        ("gzip;q=1.0", True),
+        ("gzip;q=0", False),
+        ("gzip;q=0.000", False),
+        ("br", False),
+        ("not-gzip", False),
+        ("", False),
+    ],
+)
+def test_the_page_is_compressed_for_those_who_can_read_it(
+    template: Template, stage: Stage, accepted: str, compressed: bool
+) -> None:
+    answer = ask(local_gateway(template, stage.service), "GET", "/style.css", headers={"Accept-Encoding": accepted})
+    assert (answer.status, "Content-Encoding" in dict(answer.headers)) == (200, compressed)
+    body = gzip.decompress(answer.body) if compressed else answer.body
+    assert body == (SITE / "style.css").read_bytes()
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/HEALTH", "/v1", "/%2e%2e"])
+def test_what_is_no_file_of_the_page_is_not_found(template: Template, stage: Stage, path: str) -> None:
+    answer = ask(local_gateway(template, stage.service), "GET", path)
+    assert (answer.status, json.loads(answer.body)["code"]) == (404, "not_found")
 
 
 def test_small_answers_are_not_worth_compressing(template: Template) -> None:

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from lambdas import errors
+from lambdas.handlers import read
+from leaderboard.page import CHARTS, FRONT, LIBRARY, SETTINGS
 from simulator.cloud.template import Template
 from simulator.cloud.throttle import Quota, Rate
 from simulator.errors import TemplateError
@@ -29,6 +31,8 @@ def granted(template: Template, role: str) -> set[tuple[str, str]]:
 # routes
 
 ROUTES = {
+    ("GET", "/", "ReadFunction", False),
+    ("GET", "/{file}", "ReadFunction", False),
     ("GET", "/health", "ReadFunction", False),
     ("GET", "/v1/leaderboard/{phase}", "ReadFunction", False),
     ("GET", "/v1/phases", "ReadFunction", True),
@@ -41,6 +45,16 @@ ROUTES = {
 
 def test_every_route_wants_a_key_but_what_is_public(template: Template) -> None:
     assert {(route.method, route.path, route.function, route.key_required) for route in template.routes} == ROUTES
+
+
+def test_the_page_has_an_address_in_which_its_relative_links_work(template: Template) -> None:
+    page = template.resolve(template.source["Outputs"]["Page"]["Value"])
+    assert page == "https://Api.execute-api.us-east-1.amazonaws.com/prod/"
+    assert all(not address.startswith("/") for address in (read.BOARD, FRONT, SETTINGS, CHARTS, LIBRARY))
+
+
+def test_the_page_comes_compressed_and_rounds_do_not(template: Template) -> None:
+    assert template.compressed_from == 2048
 
 
 def test_every_body_is_checked_at_the_gateway(template: Template) -> None:

@@ -1,0 +1,83 @@
+"""The page as a folder for any web server."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from leaderboard import publication
+from leaderboard.page import site_files
+from leaderboard.table import make_board
+from tests.leaderboard import boards
+
+
+def exported(board, folder):
+    publication.export_page(board, folder)
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def packed(monkeypatch, tmp_path):
+    """A library that is packed already, so that these tests need not wait for it."""
+    monkeypatch.setattr(publication, "library", lambda: b"the library")
+
+
+def test_every_chart_takes_its_data_by_name():
+    charts = json.loads(publication.charts())
+    assert set(charts) == {
+        "regret",
+        "reward",
+        "mean_reward",
+        "corpus_bleu",
+        "sentence_bleu",
+        "relative_corpus_bleu",
+        "relative_sentence_bleu",
+        "length_ratio",
+    }
+    for name, chart in charts.items():
+        assert chart["data"] == {"name": "points"}
+        assert chart["encoding"]["y"]["field"] == name
+        assert chart["encoding"]["color"] == {"field": "color", "scale": None, "type": "nominal"}
+    assert charts["regret"]["encoding"]["x"]["scale"]["type"] == "log"
+
+
+def test_an_export_has_the_data_beside_the_page(packed, tmp_path):
+    board = boards.contest_board()
+    written = exported(board, tmp_path / "site")
+    assert {"index.html", "style.css", "page.js", "vega.js", "charts.json", "page.json"} < written
+    assert {"data/dev.json", "data/dev.csv"} < written
+    assert json.loads((tmp_path / "site/data/dev.json").read_text()) == json.loads(json.dumps(board.as_dict()))
+    assert json.loads((tmp_path / "site/page.json").read_text()) == {
+        "phases": ["dev"],
+        "data": "data/{phase}.json",
+        "table": "data/{phase}.csv",
+        "live": False,
+    }
+
+
+def test_phases_join_in_one_folder_shortest_first(packed, tmp_path):
+    exported(make_board(boards.dev_contest(phase="training", total=9_000), [], now=boards.NOW), tmp_path)
+    exported(boards.empty_board(), tmp_path)
+    written = exported(boards.empty_board(), tmp_path)
+    assert json.loads((tmp_path / "page.json").read_text())["phases"] == ["dev", "training"]
+    assert not [name for name in written if name.endswith(".part")]
+
+
+def test_the_library_is_packed_once_and_kept(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    packing = []
+
+    def run(command, *, check):
+        packing.append(command)
+        Path(command[-1]).write_text("window.vegaEmbed = 1")
+
+    monkeypatch.setattr("subprocess.run", run)
+    assert publication.library() == publication.library() == b"window.vegaEmbed = 1"
+    assert len(packing) == 1
+    assert len(list((tmp_path / "banditmt").iterdir())) == 1
+
+
+def test_the_bundle_for_the_cloud_gets_all_but_the_data(packed, tmp_path):
+    publication.write_site(tmp_path / "site")
+    written = {path.name for path in (tmp_path / "site").iterdir()}
+    assert written == {*site_files(), "charts.json", "vega.js"}
