@@ -8,16 +8,15 @@ hair's breadth beside itself. So nobody who plays compiles.
 import hashlib
 import subprocess
 import sys
-import threading
 from importlib.metadata import version
 from pathlib import Path
 
 from filelock import FileLock
 
 from learners.errors import LearnerError
+from learners.patience import notice_if_slow
 
 HOME = Path(__file__).parent
-PATIENCE = 2.0  # seconds until a user wonders
 NOTICE = "compiling the learning engine, once on this machine: about half a minute"
 COMPILE = "import sys; sys.path[:] = {path!r}; from learners.nmt.engine.rehearsal import rehearse; rehearse()"
 
@@ -34,16 +33,10 @@ def ensure_compiled(cache: Path) -> None:
     if ready.exists():
         return
     cache.mkdir(parents=True, exist_ok=True)
-    notice = threading.Timer(PATIENCE, print, [NOTICE], {"file": sys.stderr})
-    notice.daemon = True
-    notice.start()
-    try:
-        with FileLock(cache / "engine.lock"):
-            if not ready.exists():  # nobody else was faster
-                _compile_afresh(cache)
-                ready.touch()
-    finally:
-        notice.cancel()
+    with notice_if_slow(NOTICE), FileLock(cache / "engine.lock"):
+        if not ready.exists():  # nobody else was faster
+            _compile_afresh(cache)
+            ready.touch()
 
 
 def _compile_afresh(cache: Path) -> None:

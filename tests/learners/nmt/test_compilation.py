@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from learners import patience
 from learners.errors import LearnerError
 from learners.nmt.engine import compilation, network
 from learners.nmt.engine.compilation import NOTICE, ensure_compiled, fingerprint
@@ -67,7 +68,7 @@ def test_stale_code_is_removed_before_it_is_compiled_again(tmp_path, monkeypatch
 
 
 def test_a_user_who_has_to_wait_is_told_why(tmp_path, compilations, monkeypatch, capsys):
-    monkeypatch.setattr(compilation, "PATIENCE", 0.0)
+    monkeypatch.setattr(patience, "PATIENCE", 0.0)
     ensure_compiled(tmp_path)
     assert capsys.readouterr().err == f"{NOTICE}\n"
 

@@ -1,0 +1,137 @@
+"""Which word translates which: fast_align in both directions, brought together by grow-diag-final-and."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from thot.alignment import FastAlignModel
+from thot.common import WordAlignmentMatrix
+
+from learners.errors import TrainingError
+from learners.smt.hashing import FIRST, Array, compiled, mix, place, room
+from learners.smt.words import Words
+
+EMPTY_WORD = -1  # what words without a link are linked to
+CHUNK = 5_000  # sentences aligned at a time
+
+Sentence = Sequence[str]
+
+
+class Lexicon(NamedTuple):
+    """Probabilities of words given single words of the other language, in a hash table."""
+
+    keys: Array
+    probabilities: Array
+
+
+class Bitext(NamedTuple):
+    """Aligned sentence pairs of word numbers, one after the other."""
+
+    source: Array
+    source_start: Array
+    target: Array
+    target_start: Array
+    link_source: Array  # positions within their sentences
+    link_target: Array
+    link_start: Array
+
+
+class Alignment(NamedTuple):
+    """What alignment learned."""
+
+    bitext: Bitext
+    target_given_source: Lexicon
+    source_given_target: Lexicon
+
+
+def align(
+    pairs: Sequence[tuple[Sentence, Sentence]], source_words: Words, target_words: Words, iterations: int
+) -> Alignment:
+    """Align sentence pairs, none of them with an empty side."""
+    if not pairs:
+        raise TrainingError("no translation model can be learned from an empty text")
+    forwards = _model(pairs, iterations)
+    backwards = _model([(target, source) for source, target in pairs], iterations)
+    text = bitext(pairs, _links(pairs, forwards, backwards), source_words, target_words)
+    return Alignment(text, *lexicons(text))
+
+
+def bitext(
+    pairs: Sequence[tuple[Sentence, Sentence]], links: Sequence[Array], source_words: Words, target_words: Words
+) -> Bitext:
+    """Numbers for words; the links of a pair are rows of a source and a target position."""
+    sources = [source_words.numbers(source) for source, _ in pairs]
+    targets = [target_words.numbers(target) for _, target in pairs]
+    joined = np.concatenate(links).astype(np.int32)
+    return Bitext(
+        np.concatenate(sources),
+        _starts(sources),
+        np.concatenate(targets),
+        _starts(targets),
+        joined[:, 0].copy(),
+        joined[:, 1].copy(),
+        _starts(links),
+    )
+
+
+def _starts(parts: Sequence[Array]) -> Array:
+    return np.cumsum([0, *(len(part) for part in parts)], dtype=np.int64)
+
+
+def _model(pairs: Sequence[tuple[Sentence, Sentence]], iterations: int) -> FastAlignModel:
+    model = FastAlignModel()
+    for source, target in pairs:
+        model.add_sentence_pair(source, target)
+    model.start_training()
+    for _ in range(iterations):
+        model.train()
+    model.end_training()
+    return model
+
+
+def _links(
+    pairs: Sequence[tuple[Sentence, Sentence]], forwards: FastAlignModel, backwards: FastAlignModel
+) -> list[Array]:
+    links = []
+    for start in range(0, len(pairs), CHUNK):
+        sources = [source for source, _ in pairs[start : start + CHUNK]]
+        targets = [target for _, target in pairs[start : start + CHUNK]]
+        there = forwards.get_best_alignments(sources, targets)
+        back = backwards.get_best_alignments(targets, sources)
+        links += [symmetrised(matrix, other) for (_, matrix), (_, other) in zip(there, back, strict=True)]
+    return links
+
+
+def symmetrised(there: WordAlignmentMatrix, back: WordAlignmentMatrix) -> Array:
+    """Links from both directions by grow-diag-final-and (Koehn 2003): rows of a source and a target position."""
+    back.transpose()
+    there.grow_diag_final_and(back)
+    return np.argwhere(there.to_numpy())
+
+
+def lexicons(text: Bitext) -> tuple[Lexicon, Lexicon]:
+    """Target words given source words, and the other way round, by how often they are linked (Koehn 2003)."""
+    sentence = np.repeat(np.arange(len(text.link_start) - 1), np.diff(text.link_start))
+    source_at = text.source_start[sentence] + text.link_source
+    target_at = text.target_start[sentence] + text.link_target
+    lonely_source = np.delete(text.source, source_at)
+    lonely_target = np.delete(text.target, target_at)
+    sources = np.concatenate((text.source[source_at], lonely_source, np.full(len(lonely_target), EMPTY_WORD)))
+    targets = np.concatenate((text.target[target_at], np.full(len(lonely_source), EMPTY_WORD), lonely_target))
+    return _shares(sources, targets), _shares(targets, sources)
+
+
+def _shares(conditions: Array, outcomes: Array) -> Lexicon:
+    pairs, counts = np.unique(np.stack((conditions, outcomes)), axis=1, return_counts=True)
+    totals = np.bincount(pairs[0] - EMPTY_WORD, counts)
+    return lexicon(pairs[0].copy(), pairs[1].copy(), counts / totals[pairs[0] - EMPTY_WORD])
+
+
+@compiled
+def lexicon(conditions: Array, outcomes: Array, probabilities: Array) -> Lexicon:
+    """A table of probabilities of outcomes under conditions."""
+    keys = np.zeros(room(len(conditions)), np.int64)
+    values = np.zeros(len(keys))
+    for i in range(len(conditions)):
+        values[place(keys, mix(mix(FIRST, conditions[i]), outcomes[i]))] = probabilities[i]
+    return Lexicon(keys, values)
