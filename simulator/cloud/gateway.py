@@ -105,15 +105,9 @@ class Gateway:
             return self._refuse("MISSING_AUTHENTICATION_TOKEN", 403, request_id)
         route = found.route
         key = request.last_headers.get("x-api-key") if route.key_required else None
-        try:
-            if route.key_required and (key is None or not self._knows_key(key)):
-                return self._refuse("INVALID_API_KEY", 403, request_id)
-        except UnavailableError as unavailable:  # unknown is not known: nobody passes unchecked
-            return _unavailable(unavailable, request_id)
-        verdict = self._gate.enter(key)
-        if verdict is not Verdict.PASS:
-            kind = "THROTTLED" if verdict is Verdict.THROTTLED else "QUOTA_EXCEEDED"
-            return self._refuse(kind, 429, request_id)
+        refusal = self._refuse_entry(route, key, request_id)
+        if refusal is not None:
+            return refusal
         if not self._valid(route, request):
             return self._refuse("BAD_REQUEST_BODY", 400, request_id)
         event = proxy_event(request, route, found.parameters, stage=self._stage, request_id=request_id, key=key)
@@ -125,6 +119,20 @@ class Gateway:
         """Word a refusal of the server as API Gateway would."""
         default = "DEFAULT_4XX" if refusal.value < 500 else "DEFAULT_5XX"
         return self._refuse(REFUSALS.get(refusal, default), refusal.value, str(uuid.uuid4()))
+
+    def _refuse_entry(self, route: Route, key: str | None, request_id: str) -> Response | None:
+        """Who has no key, or comes too often. A wrong key counts against the stage: once that is used up, wrong and
+        right keys are answered alike, so nobody can guess faster than everybody together may ask.
+        """
+        try:
+            known = not route.key_required or (key is not None and self._knows_key(key))
+        except UnavailableError as unavailable:  # unknown is not known: nobody passes unchecked
+            return _unavailable(unavailable, request_id)
+        verdict = self._gate.enter(key if known else None)
+        if verdict is not Verdict.PASS:
+            kind = "THROTTLED" if verdict is Verdict.THROTTLED else "QUOTA_EXCEEDED"
+            return self._refuse(kind, 429, request_id)
+        return None if known else self._refuse("INVALID_API_KEY", 403, request_id)
 
     def _valid(self, route: Route, request: Request) -> bool:
         """API Gateway checks what claims to be JSON (or claims nothing); the function has to refuse the rest."""
