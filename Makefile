@@ -9,7 +9,8 @@ BUNDLE := build/bundle
 ROOMS := corpora lambdas leaderboard learners simulator client_sdk/banditmt_client benchmarks tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench bench-full bench-archive study-learning serve screenshots openapi template-check lock clean
+.PHONY: help setup demo test lint format bench bench-full bench-archive load soak audit study-learning serve \
+	screenshots openapi template-check lock clean
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -42,13 +43,22 @@ format: setup  ## let ruff format and mend what it can
 	$(BIN)/ruff format .
 
 bench: setup  ## print every benchmark as a ratio against a named rival
-	@for bench in $(filter-out benchmarks/gateway.py,$(wildcard benchmarks/[!_]*.py)); do echo; echo "== $$bench"; $(BIN)/python -m "benchmarks.$$(basename $$bench .py)" || exit 1; done
+	@for bench in $(filter-out benchmarks/gateway.py benchmarks/load.py,$(wildcard benchmarks/[!_]*.py)); do echo; echo "== $$bench"; $(BIN)/python -m "benchmarks.$$(basename $$bench .py)" || exit 1; done
 
 bench-full: setup  ## play the whole training phase on SQLite (some minutes)
 	$(BIN)/python -m benchmarks.service --full-scale
 
 bench-archive: setup  ## archive a whole training run and restore it (some minutes)
 	$(BIN)/python -m benchmarks.archive --full-scale
+
+load: setup  ## let 1 to 64 clients play over HTTP at once (SECONDS=5 for each step)
+	$(BIN)/python -m benchmarks.load --seconds $(or $(SECONDS),5)
+
+soak: setup  ## try faults with new seeds (SECONDS=60 or as long as one likes)
+	$(BIN)/python -m tests.faults.soak --seconds $(or $(SECONDS),60)
+
+audit: setup  ## look up all locked versions among known vulnerabilities (needs the network, and says so)
+	.ci/audit $(PYTHON) requirements.lock requirements-sam.lock
 
 study-learning: setup  ## play all systems on a fresh task with three seeds (hours; goes on when interrupted)
 	$(BIN)/python -m benchmarks.studies.learning
@@ -91,5 +101,5 @@ lock: ## resolve the newest versions that pyproject.toml allows into requirement
 	.ci/lock $(PYTHON)
 
 clean:  ## remove everything that make built
-	rm -rf $(VENV) .venv-sam .aws-sam .coverage build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info client_sdk/*.egg-info tests/node/node_modules
+	rm -rf $(VENV) .venv-sam .venv-audit .aws-sam .coverage build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info client_sdk/*.egg-info tests/node/node_modules
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

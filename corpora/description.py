@@ -69,6 +69,8 @@ def parse_description(text: str, path: Path) -> Description:
         content = json.loads(text)
     except json.JSONDecodeError as wrong:
         raise TaskError(f"{path}:{wrong.lineno}: not JSON: {wrong.msg}") from None
+    except (ValueError, RecursionError) as wrong:  # a number of thousands of digits, or nested without end
+        raise TaskError(f"{path}: not JSON that a task has: {wrong}") from None
     reader = _Reader(path)
     content = reader.record(content, "the file")
     if content.get("format") != FORMAT:

@@ -99,6 +99,7 @@ class Scoreboard:
         rebuilt = self._follow_ledger(record, self.empty(record, run))
         if not rebuilt.rounds:
             self._keep(rebuilt)
+            rebuilt = self._follow_ledger(record, rebuilt)
         return rebuilt
 
     def rename(self, record: PhaseRecord, run: Run) -> None:
@@ -116,8 +117,16 @@ class Scoreboard:
         return Summary.begin(identity, record.phase.layout.total)
 
     def _follow_ledger(self, record: PhaseRecord, summary: Summary) -> Summary:
-        rounds = judged(self._store.results(summary.identity.run, summary.rounds), record.phase.layout)
-        while (further := summary.fold(islice(rounds, CHUNK))).rounds > summary.rounds:
+        """Continue a summary to the end of the run, or until there is nothing new after it was kept.
+
+        The look afterwards matters: whoever else follows the ledger may have kept more while this one was reading, and
+        what it kept was overwritten.
+        """
+        while summary.rounds < record.phase.layout.total:
+            results = islice(self._store.results(summary.identity.run, summary.rounds), CHUNK)
+            further = summary.fold(judged(results, record.phase.layout))
+            if further.rounds == summary.rounds:
+                break
             summary = further
             self._keep(summary)
         return summary

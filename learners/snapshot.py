@@ -7,6 +7,7 @@ tells a damaged file from a good one.
 import hashlib
 import json
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from learners.errors import SnapshotError
 MAGIC = b"banditmt-snapshot-1\n"
 DIGEST_BYTES = 32
 KINDS = frozenset("biuf")  # booleans, integers, floats: never objects
+_KIND = re.compile(rf"[<>|=]?[{''.join(sorted(KINDS))}]\d{{1,2}}")  # numpy itself would take whole expressions
 
 
 @dataclass
@@ -76,16 +78,16 @@ class Snapshot:
         try:
             header = json.loads(bytes(body[8 : 8 + size]))
             return cls(_read_arrays(body[8 + size :], header["arrays"]), dict(header["values"]))
-        except (ValueError, KeyError, TypeError, OverflowError):  # its checksum fits, but no snapshot was ever so
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):  # the checksum fits, but not the rest
             raise SnapshotError(f"{path} is not a snapshot, though it looks like one") from None
 
 
 def _read_arrays(data: memoryview, described: list[tuple[str, str, list[int]]]) -> dict[str, npt.NDArray[Any]]:
     arrays, position = {}, 0
     for name, kind, shape in described:
-        dtype = np.dtype(kind)
-        if dtype.kind not in KINDS or min(shape, default=0) < 0:
+        if not isinstance(kind, str) or not _KIND.fullmatch(kind) or min(shape, default=0) < 0:
             raise ValueError(f"no snapshot holds {kind} of shape {shape}")
+        dtype = np.dtype(kind)
         count = int(np.prod(shape, dtype=np.int64))
         arrays[name] = np.frombuffer(data, dtype, count, position).reshape(shape).copy()
         position += count * dtype.itemsize

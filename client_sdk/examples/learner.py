@@ -1,7 +1,7 @@
 """A learner's skeleton: saves itself after every round, and never loses a reward, wherever it is killed.
 
 It learns, for each source word, whether copying it or dropping it pays: not a translator, but a complete participant.
-Replace ``Learner``; keep the order of things in ``main``. Needs BANDITMT_URL and BANDITMT_API_KEY.
+Replace ``Learner``; keep the order of things in ``play``. Needs BANDITMT_URL and BANDITMT_API_KEY.
 """
 
 import json
@@ -44,20 +44,26 @@ def find_run(client: Client, learner: Learner, phase: str, system: str) -> Run:
     return client.open_run(phase=phase, system=system)
 
 
-def main(phase: str, system: str, checkpoint: Path) -> None:
+def play(client: Client, phase: str, system: str, checkpoint: Path) -> Run:
+    """Play a run to its end, or go on with it; the checkpoint is where the learner of an earlier life is kept."""
     learner = Learner(json.loads(checkpoint.read_text()) if checkpoint.exists() else None)
-    with Client() as client:
-        run = find_run(client, learner, phase, system)
-        learner.state["run"] = run.id
+    run = find_run(client, learner, phase, system)
+    learner.state["run"] = run.id
+    learner.save(checkpoint)
+    last = run.last
+    if last and last.index == learner.state["rounds"]:  # answered, but killed before the score was learned from
+        learner.update(last.translation, last.score)
         learner.save(checkpoint)
-        last = run.last
-        if last and last.index == learner.state["rounds"]:  # answered, but killed before the score was learned from
-            learner.update(last.translation, last.score)
-            learner.save(checkpoint)
-        for sentence in run:
-            translation = learner.propose(sentence.source)
-            learner.update(translation, run.submit(translation))
-            learner.save(checkpoint)
+    for sentence in run:
+        translation = learner.propose(sentence.source)
+        learner.update(translation, run.submit(translation))
+        learner.save(checkpoint)
+    return run
+
+
+def main(phase: str, system: str, checkpoint: Path) -> None:
+    with Client() as client:
+        run = play(client, phase, system, checkpoint)
         print(f"{run.system}: mean reward {run.progress.cumulative_reward / run.total:.4f}")
 
 

@@ -36,7 +36,7 @@ def read(paths: list[Path], languages: tuple[str, str]) -> Iterator[Pair]:
 def _record(line: str, path: Path, number: int) -> dict[str, object]:
     try:
         record = json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as wrong:
+    except (ValueError, RecursionError) as wrong:  # ValueError: also a number of thousands of digits
         raise InputError(f"not JSON ({wrong})", path, number) from None
     if not isinstance(record, dict):
         raise InputError("should be a JSON object", path, number)

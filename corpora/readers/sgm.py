@@ -11,8 +11,10 @@ from corpora.errors import InputError
 from corpora.lines import read_lines
 from corpora.task import Pair
 
-_DOCUMENT = re.compile(r"<doc\b[^>]*?\bdocid\s*=\s*\"?([^\"\s>]+)", re.IGNORECASE)
-_SEGMENT = re.compile(r"<seg\b(?:[^>]*?\bid\s*=\s*\"?([^\"\s>]+))?[^>]*>(.*?)(</seg>|$)", re.IGNORECASE)
+# Attributes are of bounded length: else a line of tags that never end would be searched to its end from each of them.
+_DOCUMENT = re.compile(r"<doc\b[^>]{0,500}?\bdocid\s*=\s*\"?([^\"\s>]+)", re.IGNORECASE)
+_SEGMENT = re.compile(r"<seg\b([^>]{0,500})>(.*?)(</seg>|$)", re.IGNORECASE)
+_IDENTITY = re.compile(r"\bid\s*=\s*\"?([^\"\s>]+)", re.IGNORECASE)
 
 
 class _Segment(NamedTuple):
@@ -50,7 +52,8 @@ def _segments(path: Path) -> Iterator[_Segment]:
             documents.add(document)
             segments.clear()
         for found in _SEGMENT.finditer(line):
-            identity = found[1] or str(len(segments) + 1)
+            named = _IDENTITY.search(found[1])
+            identity = named[1] if named else str(len(segments) + 1)
             if not found[3]:
                 raise InputError(f"segment {identity!r} does not end on its line", path, number)
             if identity in segments:

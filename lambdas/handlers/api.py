@@ -51,8 +51,13 @@ class Request(APIGatewayRestResolver):
         return self._event
 
     def participant(self) -> Participant:
-        """Whose key came with the request."""
-        return wiring.service().authenticate(self.header("x-api-key"))
+        """Whose key came with the request: the one that API Gateway has checked and metered, if it names one.
+
+        A request can carry the header several times, and two readers need not choose the same.
+        """
+        context = self.current_event.raw_event.get("requestContext") or {}
+        checked = (context.get("identity") or {}).get("apiKey")
+        return wiring.service().authenticate(checked or self.header("x-api-key"))
 
     def header(self, name: str) -> str | None:
         return self.current_event.headers.get(name)

@@ -100,15 +100,14 @@ class Gateway:
     def answer(self, request: Request) -> Response:
         """Route, check, meter and call, in API Gateway's order."""
         request_id = str(uuid.uuid4())
-        found = self._admit(request, request_id)
+        found = self._identify(request, request_id)
         if isinstance(found, Response):
             return found
         route = found.route
         key = request.last_headers.get("x-api-key") if route.key_required else None
-        verdict = self._gate.enter(key, (route.method, route.path))
-        if verdict is not Verdict.PASS:
-            kind = "THROTTLED" if verdict is Verdict.THROTTLED else "QUOTA_EXCEEDED"
-            return self._refuse(kind, 429, request_id)
+        refusal = self._refuse_entry(route, key, request_id)
+        if refusal is not None:
+            return refusal
         if not self._valid(route, request):
             return self._refuse("BAD_REQUEST_BODY", 400, request_id)
         event = proxy_event(request, route, found.parameters, stage=self._stage, request_id=request_id, key=key)
@@ -118,25 +117,39 @@ class Gateway:
 
     def admit(self, request: Request) -> Response | None:
         """The refusal of a request without a route or a key, for which its body is not needed."""
-        found = self._admit(request, str(uuid.uuid4()))
+        found = self._identify(request, str(uuid.uuid4()))
         return found if isinstance(found, Response) else None
 
-    def _admit(self, request: Request, request_id: str) -> Match | Response:
+    def _identify(self, request: Request, request_id: str) -> Match | Response:
+        """What is asked for, by somebody who may.
+
+        A wrong key counts against the stage: once that is used up, wrong and right keys are answered alike, so nobody
+        can guess faster than everybody together may ask.
+        """
         found = self._routes.match(request.method, request.path)
         if found is None:
             return self._refuse("MISSING_AUTHENTICATION_TOKEN", 403, request_id)
         key = request.last_headers.get("x-api-key")
         try:
-            if found.route.key_required and (key is None or not self._knows_key(key)):
-                return self._refuse("INVALID_API_KEY", 403, request_id)
+            known = not found.route.key_required or (key is not None and self._knows_key(key))
         except UnavailableError as unavailable:  # unknown is not known: nobody passes unchecked
             return _unavailable(unavailable, request_id)
-        return found
+        if known:
+            return found
+        refusal = self._refuse_entry(found.route, None, request_id)
+        return refusal or self._refuse("INVALID_API_KEY", 403, request_id)
 
     def refuse(self, refusal: Refusal) -> Response:
         """Word a refusal of the server as API Gateway would."""
         default = "DEFAULT_4XX" if refusal.value < 500 else "DEFAULT_5XX"
         return self._refuse(REFUSALS.get(refusal, default), refusal.value, str(uuid.uuid4()))
+
+    def _refuse_entry(self, route: Route, key: str | None, request_id: str) -> Response | None:
+        """Refuse who comes too often."""
+        verdict = self._gate.enter(key, (route.method, route.path))
+        if verdict is Verdict.PASS:
+            return None
+        return self._refuse("THROTTLED" if verdict is Verdict.THROTTLED else "QUOTA_EXCEEDED", 429, request_id)
 
     def _valid(self, route: Route, request: Request) -> bool:
         """API Gateway checks what claims to be JSON (or claims nothing); the function has to refuse the rest."""

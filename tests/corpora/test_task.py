@@ -171,6 +171,13 @@ def test_a_description_that_is_no_json_is_refused_with_its_line(tmp_path):
         Task.open(tmp_path)
 
 
+@pytest.mark.parametrize("text", ["[" * 100_000, f'{{"format": {"1" * 5_000}}}'], ids=["nested", "digits"])
+def test_a_description_beyond_all_reason_is_refused(tmp_path, text):
+    (tmp_path / "task.json").write_text(text)
+    with pytest.raises(TaskError, match=r"task\.json: not JSON that a task has"):
+        Task.open(tmp_path)
+
+
 def test_every_error_of_the_room_is_a_corpus_error():
     assert issubclass(InputError, CorpusError)
     assert str(InputError("torn", "a.tsv", 3)) == "a.tsv:3: torn"

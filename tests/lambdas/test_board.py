@@ -122,6 +122,37 @@ def test_whatever_is_delivered_twice_late_or_never_the_summary_is_of_the_ledger(
     store.close()
 
 
+class Interrupted:
+    """A store whose ledger goes on, and is followed by another, as soon as it was read to its end."""
+
+    def __init__(self, store, meanwhile):
+        self._store, self._meanwhile = store, meanwhile
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+    def results(self, run, start=0):
+        yield from list(self._store.results(run, start))
+        meanwhile, self._meanwhile = self._meanwhile, lambda: None
+        meanwhile()
+
+
+@pytest.mark.parametrize("before", [0, 5])
+def test_rebuilding_does_not_take_back_what_the_stream_adds_meanwhile(sqlite, before):
+    """Nothing more comes of a run that is finished: what was overwritten then would be missing for good."""
+    service, player = tasks.fresh(sqlite)
+    run = service.open_run(player, "dev", "copy").run
+    tasks.play(service, player, run, rounds=before)
+
+    def meanwhile():
+        tasks.play(service, player, run)
+        board.fold(sqlite, stream(sqlite, run))
+
+    record = Registry(sqlite).known_phase("dev")
+    assert Scoreboard(Interrupted(sqlite, meanwhile)).rebuild(record, sqlite.opening(run)).rounds == 14
+    assert [summary.rounds for summary in summaries(sqlite)] == [14]
+
+
 def test_the_entry_point_takes_the_store_from_its_environment(played, tmp_path, monkeypatch):
     store, run = played
     monkeypatch.setenv("BANDITMT_STORE", f"sqlite:{tmp_path / 'store.db'}")

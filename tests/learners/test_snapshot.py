@@ -105,6 +105,8 @@ def test_a_part_that_is_missing_is_refused():
         b'{"arrays": [["a", "<f8", [1000000]]], "values": {}}',
         b'{"arrays": [["a", "<f8", [-1]]], "values": {}}',
         b'{"arrays": [], "values": [1]}',
+        b'{"arrays": [], "values": {"a": ' + b"[" * 100_000,
+        b'{"arrays": [["a", "(,)f4,f4", [1]]], "values": {}}',
     ],
 )
 def test_a_forged_file_is_refused(header, path):

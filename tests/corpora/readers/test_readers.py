@@ -165,6 +165,7 @@ def test_shortcut_marks_are_no_text(english, foreign, expected):
         ("a.jsonl", '{"de": "a", "en": "b", "document": 3}\n', r"a\.jsonl:1: document should be text"),
         ("a.jsonl", '{"de": "a", "en": "b", "id": 1}\n' * 2, r"a\.jsonl:2: id 1 was already used in line 1"),
         ("a.jsonl", "[" * 100_000, r"a\.jsonl:1: not JSON"),
+        ("a.jsonl", f'{{"id": {"1" * 5_000}}}', r"a\.jsonl:1: not JSON"),
         ("a.tmx", "<tmx><body>\n<tu>\n</body></tmx>", r"a\.tmx:3: not well-formed XML \(mismatched tag\)"),
         ("a.tmx", "", r"a\.tmx:1: not well-formed XML"),
         ("a.tmx", "<html></html>", r"a\.tmx:1: starts with <html>, so it is no TMX file"),
@@ -223,6 +224,12 @@ def test_bad_sgm_is_refused_with_its_place(tmp_path, change, complaint):
     source, target = save(tmp_path / "src.sgm", SOURCE_SGM), save(tmp_path / "ref.sgm", change(TARGET_SGM))
     with pytest.raises(InputError, match=complaint):
         list(read_input(f"{source},{target}", DE_EN))
+
+
+def test_tags_that_never_end_are_passed_over_at_once(tmp_path):
+    """A megabyte of them: looking for the end of each to the end of the line would take an hour."""
+    hostile = save(tmp_path / "src.sgm", SOURCE_SGM + "<seg " * 200_000 + "\n" + "<doc " * 200_000)
+    assert len(list(read_input(f"{hostile},{save(tmp_path / 'ref.sgm', TARGET_SGM)}", DE_EN))) == 2
 
 
 def test_misaligned_text_is_refused_with_its_line(tmp_path):

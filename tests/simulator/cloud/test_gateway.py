@@ -206,6 +206,15 @@ def test_unknown_keys_are_not_remembered(template: Template) -> None:
     assert len(gate._clients) == 0
 
 
+def test_guesses_count_and_once_there_were_too_many_a_right_one_looks_like_the_others(template: Template) -> None:
+    handler = Recorder()
+    asked = gateway(template, handler, Gate(overall=Rate(rate=1e-9, burst=3)))
+    guesses = [code(ask(asked, "GET", "/v1/phases", key=f"guess {number}")) for number in range(5)]
+    assert guesses == [(403, "invalid_key")] * 3 + [(429, "throttled")] * 2
+    assert code(ask(asked, "GET", "/v1/phases", key=KEY)) == (429, "throttled")
+    assert handler.events == []
+
+
 def test_the_limits_come_from_the_template() -> None:
     dev = Template.load("dev")  # 40 at once for each key
     handlers = dict.fromkeys(("ReadFunction", "ScoringFunction"), Recorder())

@@ -1,0 +1,70 @@
+"""Stores that something happens to: around any call, as the seed decides."""
+
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+from lambdas.errors import UnavailableError
+from lambdas.store import Store
+from lambdas.store.sqlite import SQLiteStore
+from tests.lambdas.faults import METHODS
+
+Around = Callable[[], AbstractContextManager[None]]
+WRITES = frozenset({"append", "create", "replace", "open_run"})
+
+
+class MeddledStore:
+    """Passes calls on; some of those that write are made inside of ``around``."""
+
+    def __init__(self, store: Store, seed: str, around: Around, *, share: float = 0.2) -> None:
+        self._store, self._around, self._share = store, around, share
+        self._rng, self._lock = random.Random(seed), threading.Lock()
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._store, name)
+        if name not in METHODS:
+            return method
+
+        def called(*arguments: Any) -> Any:
+            with self._lock:
+                struck = name in WRITES and self._rng.random() < self._share
+            with self._around() if struck else nullcontext():
+                return method(*arguments)
+
+        return called
+
+
+@contextmanager
+def pragma(store: SQLiteStore, done: Counter[str], name: str, on: str, off: str) -> Iterator[None]:
+    """One call with a setting that makes writing fail as SQLite fails: with its own codes and its own clean-up."""
+    with store._lock:
+        connection = store._live()
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(on.format(pages=pages))
+        try:
+            yield
+        except UnavailableError:
+            done[name] += 1
+            raise
+        finally:
+            connection.execute(off)
+
+
+def full_disk(store: SQLiteStore, done: Counter[str]) -> AbstractContextManager[None]:
+    return pragma(store, done, "disk full", "PRAGMA max_page_count = {pages}", "PRAGMA max_page_count = 1073741823")
+
+
+def read_only(store: SQLiteStore, done: Counter[str]) -> AbstractContextManager[None]:
+    return pragma(store, done, "read-only store", "PRAGMA query_only = 1", "PRAGMA query_only = 0")
+
+
+@contextmanager
+def slow_answer(seconds: float, done: Counter[str]) -> Iterator[None]:
+    """The write is done, and whoever waits for it has given up before it says so."""
+    yield
+    done["timeout after the write"] += 1
+    time.sleep(seconds)
