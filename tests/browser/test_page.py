@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from leaderboard.publication import export_page
 from leaderboard.table import HeldOut, Status, make_board
 from simulator.cloud.server import Server, running
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PATIENCE, PHONE
 from tests.browser.stage import BoardApi, serving
 from tests.browser.static_files import StaticFiles
 from tests.leaderboard import boards
@@ -44,7 +44,7 @@ def lines(page, chart="regret"):
 
 def answered(page, api, count):
     """Wait until the page has asked the service so often."""
-    for _ in range(200):
+    for _ in range(PATIENCE // 50):
         if len(api.requests) >= count:
             return
         page.wait_for_timeout(50)
@@ -270,6 +270,7 @@ def test_the_theme_follows_the_system_until_it_is_chosen(opened, url):
     light = page.evaluate(background)
     assert (dark, light) == ("rgb(15, 18, 23)", "rgb(246, 247, 249)")
     page.reload()
+    drawn(page)
     assert page.evaluate(background) == light, "the choice is remembered"
 
 
