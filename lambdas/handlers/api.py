@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import logging
 import threading
 import traceback
 from collections.abc import Callable, Mapping
@@ -106,7 +107,10 @@ class Function:
             request = self._threads.request = Request(serializer=to_json)
             self._routes(request)
             _map_errors(request)
-        return request.resolve(event, context)
+        response = request.resolve(event, context)
+        if logger.log_level <= logging.DEBUG:  # what is written costs more than to see that it is not
+            logger.debug("request", route=request.route_name, status=response["statusCode"])
+        return response
 
 
 to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
