@@ -1,6 +1,9 @@
 """Hash tables that compiled code can read, and that can be mapped from a file: open addressing, linear probing.
 
 Keys are 64-bit hashes. What collides is taken for the same; with ten million keys that happens once in 300,000 models.
+
+numba's cache knows the file of a compiled function, but not the files of what it calls: after a change here, remove
+``__pycache__`` before trusting a test.
 """
 
 from typing import Any
@@ -18,19 +21,20 @@ inner = numba.njit(  # type: ignore[call-overload]
 )
 
 EMPTY = 0  # no key
-FACTOR = np.int64(0x2545F4914F6CDD1D)
+FACTOR = np.uint64(0x2545F4914F6CDD1D)
 FIRST = 0x1B873593CC9E2D51  # the hash of nothing
 FILL = 0.6  # of a table at most; fuller ones are slow
 
 
+# Unsigned inside: compilers take it that signed numbers never overflow, and draw wrong conclusions.
 @numba.njit("int64(int64, int64)", cache=True)  # one type, so that the same words have the same hash everywhere
 def mix(key: int, value: int) -> Any:
     """The hash of a sequence with one more element, never ``EMPTY``."""
-    mixed = (np.int64(key) ^ np.int64(value)) * FACTOR
-    mixed ^= mixed >> np.int64(29)
+    mixed = (np.uint64(np.int64(key)) ^ np.uint64(np.int64(value))) * FACTOR
+    mixed ^= mixed >> np.uint64(29)
     mixed *= FACTOR
-    mixed ^= mixed >> np.int64(32)
-    return mixed if mixed != EMPTY else FIRST
+    mixed ^= mixed >> np.uint64(32)
+    return np.int64(mixed) if mixed != np.uint64(EMPTY) else FIRST
 
 
 @compiled
