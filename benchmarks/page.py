@@ -34,6 +34,9 @@ class Nothing:
             200, [("Content-Type", "text/html")], b"<!doctype html><title>nothing</title><p id=ready>nothing"
         )
 
+    def admit(self, request: Request) -> Response | None:
+        """Everybody is."""
+
     def refuse(self, refusal: Any) -> Response:
         return Response(refusal.value, [], b"")
 

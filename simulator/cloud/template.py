@@ -171,8 +171,8 @@ class Template:
         """What everybody together may ask of a method and path that have a limit of their own, and EVERYWHERE else."""
         limits = {}
         for entry in self._only("AWS::ApiGateway::Stage")["MethodSettings"]:
-            # RFC 6901: a slash within the path is written ~1
-            place = (entry["HttpMethod"], entry["ResourcePath"].removeprefix("/").replace("~1", "/"))
+            # RFC 6901: a slash within the path is written ~1; the root is one slash
+            place = (entry["HttpMethod"], entry["ResourcePath"].removeprefix("/").replace("~1", "/") or "/")
             limits[place] = Rate(float(entry["ThrottlingRateLimit"]), float(entry["ThrottlingBurstLimit"]))
         unknown = set(limits) - {EVERYWHERE} - {(route.method, route.path) for route in self.routes}
         if unknown or EVERYWHERE not in limits:

@@ -49,6 +49,9 @@ class Watched:
             self._requests.append(request)
         return self._gateway.answer(request)
 
+    def admit(self, request):
+        return self._gateway.admit(request)
+
     def refuse(self, refusal):
         return self._gateway.refuse(refusal)
 

@@ -19,5 +19,8 @@ class StaticFiles:
         content_type = CONTENT_TYPES.get(PurePosixPath(path.name).suffix, "application/octet-stream")
         return Response(200, [("Content-Type", content_type)], path.read_bytes())
 
+    def admit(self, request):
+        return None
+
     def refuse(self, refusal):
         return Response(refusal.value, [], b"")

@@ -199,7 +199,7 @@ def test_a_client_shows_whose_it_is(store):
 def test_runs_that_begin_at_once_register_their_participant_together(store, monkeypatch):
     """Between the look and the registration, another process has registered the same name."""
     look = Registry.participant
-    registered = []
+    registered: list[str] = []
 
     def overtaken(registry, name):
         found = look(registry, name)

@@ -41,7 +41,9 @@ class Trace(NamedTuple):
 
 def cache() -> Path:
     """Where numba keeps the compiled engine."""
-    return Path(encode.stats.cache_path)
+    path = encode.stats.cache_path
+    assert path is not None, "the engine is compiled with a cache"
+    return Path(path)
 
 
 class Engine:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from learners.nmt.engine import Trace
 from learners.nmt.translator import Translator
 from tests.learners.nmt.toys import TINY, tiny_translator
 
@@ -101,9 +102,12 @@ class Replayed(torch.nn.Module):
 def test_gradients_with_the_same_dropout_are_the_same(both, entropy):
     fast, exact = both
     sample = fast.sample(SOURCE, 0.5, np.random.default_rng(3))
-    masks = fast._engine.masks(sample.trace, 0.5)
+    engine, trace = fast._engine, sample.trace
+    assert engine is not None
+    assert isinstance(trace, Trace)
+    masks = engine.masks(trace, 0.5)
     weights = np.linspace(-0.5, 1, len(sample.ids))
-    fast._engine.backward(fast._engine.dropped_out(sample.trace, masks), weights, entropy)
+    engine.backward(engine.dropped_out(trace, masks), weights, entropy)
     exact.model.dropout = Replayed(masks)
     exact.loss(sample, weights, entropy=entropy).backward()
     assert exact.vector.grad.abs().max() > 0.1
@@ -113,6 +117,8 @@ def test_gradients_with_the_same_dropout_are_the_same(both, entropy):
 def test_dropout_keeps_its_share_and_the_mean():
     translator = tiny_translator(replace(TINY, embedding=400))
     sample = translator.sample(SOURCE, 1.0, np.random.default_rng(1))
+    assert translator._engine is not None
+    assert isinstance(sample.trace, Trace)
     mask = translator._engine.masks(sample.trace, 0.2).source
     assert set(np.unique(mask)) == {0.0, np.float32(1.25)}
     assert mask.mean() == pytest.approx(1.0, abs=0.05)
