@@ -4,6 +4,7 @@ import pytest
 from hypothesis import settings
 
 from tests import dynalite
+from tests.client_sdk.java import compile_sdk
 
 # Machines are noisy: how long an example takes says nothing about the code.
 settings.register_profile("banditmt", deadline=None)
@@ -14,3 +15,9 @@ settings.load_profile("banditmt")
 def dynalite_url():
     with dynalite.running() as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def java_classes(tmp_path_factory):
+    """The class path of the Java SDK and its tests."""
+    return compile_sdk(tmp_path_factory.mktemp("java"))

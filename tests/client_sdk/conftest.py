@@ -4,18 +4,12 @@ import pytest
 
 from banditmt_client import Client, connection
 from tests.client_sdk.conformance import KEY
-from tests.client_sdk.java import compile_sdk, java_sdk
+from tests.client_sdk.java import java_sdk
 
 
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch):
     monkeypatch.setattr(connection, "FIRST_PAUSE", 0.001)
-
-
-@pytest.fixture(scope="session")
-def java_classes(tmp_path_factory):
-    """The class path of the Java SDK and its tests."""
-    return compile_sdk(tmp_path_factory.mktemp("java"))
 
 
 @pytest.fixture(scope="session")

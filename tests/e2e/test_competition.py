@@ -1,0 +1,136 @@
+"""A whole competition through the real service: from an empty folder to the published board, on either store.
+
+Four participants play at once: the Python SDK, the Java SDK, a program that reads and writes lines, and a neural system
+that learns. Everything is told over HTTP; the organiser types what the README says.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from banditmt_client import Client
+from lambdas.registry import Registry
+from lambdas.store import open_store
+from simulator import cli
+from tests.client_sdk.java import java_sdk
+from tests.faults.world import TIMES, example
+from tests.simulator.cli.test_serve import serving
+
+TRANSLATOR = Path(__file__).parents[2] / "client_sdk" / "examples" / "translator.sh"
+PLAY = [sys.executable, "-c", "import sys; from banditmt_client.play import main; sys.exit(main())"]
+PHASE, ROUNDS = "mock", 48  # the shortest there is: the shape of a competition does not depend on its length
+SYSTEMS = {"ada": "learner", "bob": "java-copy", "eve": "word-swap", "ian": "BNMT-EL-CV"}
+
+
+def typed(*words):
+    assert cli.run([str(word) for word in words]) == 0
+
+
+@pytest.fixture(scope="module")
+def task(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("competition")
+    sizes = ["--mock", ROUNDS, "--dev", 283, "--training", 1_211, "--out-of-domain", 300]
+    typed("corpus", "synth", "--out", folder / "task", *sizes)
+    typed("corpus", "check", folder / "task")
+    typed(
+        "pretrain",
+        "BNMT-EL-CV",
+        "--task",
+        folder / "task",
+        "--models",
+        folder / "models",
+        "--size",
+        "tiny",
+        "--steps",
+        20,
+    )
+    return folder / "task"
+
+
+def python_plays(url, key, folder):
+    with Client(key, url) as client:
+        example.play(client, PHASE, SYSTEMS["ada"], folder / "ada.json")
+
+
+def java_plays(url, key, classes):
+    with java_sdk(classes) as sdk:
+        run = sdk.client(key, url).open_run(phase=PHASE, system=SYSTEMS["bob"])
+        for sentence in run:
+            run.submit(sentence.source)
+
+
+def a_program_plays(url, key):
+    environment = {**os.environ, "BANDITMT_URL": url, "BANDITMT_API_KEY": key}
+    wishes = ["--phase", PHASE, "--system", SYSTEMS["eve"], "--", str(TRANSLATOR)]
+    subprocess.run([*PLAY, *wishes], env=environment, check=True, capture_output=True, timeout=300)
+
+
+def a_model_plays(url, key, models, folder):
+    places = ["--models", models, "--runs", folder / "runs"]
+    typed("play", SYSTEMS["ian"], "--phase", PHASE, "--url", url, "--api-key", key, *places)
+
+
+def hold(task, store, folder, classes):
+    """The competition: serve, invite, let all play at once, look at the public board."""
+    folder.mkdir()
+    with serving("--task", str(task), "--store", store) as started, ThreadPoolExecutor(4) as pool:
+        url = started["url"]
+        keys = {name: Registry(open_store(store)).add_participant(name) for name in SYSTEMS}
+        playing = [
+            pool.submit(python_plays, url, keys["ada"], folder),
+            pool.submit(java_plays, url, keys["bob"], classes),
+            pool.submit(a_program_plays, url, keys["eve"]),
+            pool.submit(a_model_plays, url, keys["ian"], task.parent / "models", folder),
+        ]
+        for each in playing:
+            each.result()
+        with urllib.request.urlopen(f"{url}/v1/leaderboard/{PHASE}", timeout=60) as answer:
+            return json.load(answer)
+
+
+def timeless(row):
+    return {name: value for name, value in row.items() if name not in TIMES}
+
+
+def publish(store, capsys):
+    """Close the phase, verify, and publish; returns what was verified, the table and the ledger."""
+    typed("admin", "phase", "close", PHASE, "--store", store)
+    typed("admin", "oracle", "set", "ada", SYSTEMS["ada"], "--store", store)
+    capsys.readouterr()
+    typed("leaderboard", "--phase", PHASE, "--json", "--store", store)
+    board = json.loads(capsys.readouterr().out)
+    typed("admin", "verify", "--json", "--store", store)
+    verified = json.loads(capsys.readouterr().out)
+    with ExitStack() as stack:
+        opened = open_store(store)
+        stack.callback(opened.close)
+        ledger = {
+            run.system: [(each.index, each.translation, each.shown) for each in opened.rounds(run.id)]
+            for run in Registry(opened).runs(PHASE)
+        }
+    return verified, [timeless(row) for row in board["rows"]], ledger
+
+
+def test_one_competition_on_two_stores(task, tmp_path, dynalite_url, java_classes, capsys):
+    stores = {"sqlite": f"sqlite:{tmp_path / 'store'}", "dynamodb": f"dynamodb:{dynalite_url}?prefix=e2e"}
+    outcomes = {}
+    for name, store in stores.items():
+        live = hold(task, store, tmp_path / name, java_classes)
+        assert {row["system"]: (row["status"], row["rounds"]) for row in live["rows"]} == dict.fromkeys(
+            SYSTEMS.values(), ("finished", ROUNDS)
+        )
+        outcomes[name] = publish(store, capsys)
+    verified, table, ledger = outcomes["sqlite"]
+    assert verified == {"runs": 4, "rounds": 4 * ROUNDS, "complaints": []}
+    assert len({row["reward"] for row in table}) == 4
+    assert outcomes["dynamodb"] == outcomes["sqlite"]
+    typed("leaderboard", "--phase", PHASE, "--html", tmp_path / "page", "--store", stores["sqlite"])
+    assert (tmp_path / "page" / "index.html").is_file()
+    assert all(len(rounds) == ROUNDS for rounds in ledger.values())
