@@ -9,7 +9,7 @@ BUNDLE := build/bundle
 ROOMS := corpora lambdas leaderboard learners simulator client_sdk/banditmt_client benchmarks tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench bench-full study-learning serve screenshots openapi template-check lock clean
+.PHONY: help setup demo test lint format bench bench-full study-learning study-smt serve screenshots openapi template-check lock clean
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -49,6 +49,9 @@ bench-full: setup  ## play the whole training phase on SQLite (some minutes)
 
 study-learning: setup  ## play all systems on a fresh task with three seeds (hours; goes on when interrupted)
 	$(BIN)/python -m benchmarks.studies.learning
+
+study-smt: setup  ## play the statistical systems with three seeds (OPTIONS="--task PATH --folder PATH" for another task)
+	$(BIN)/python -m benchmarks.studies.smt $(OPTIONS)
 
 serve: setup  ## run the service and the leaderboard page on this machine
 	$(BIN)/banditmt serve
