@@ -9,14 +9,31 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 from learners.dictionary import learn_dictionary, load_dictionary, save_dictionary
 from learners.errors import LearnerError
-from learners.nmt.pretraining import Pair, Progress, Schedule, new_translator, train
+from learners.nmt.pretraining import Pair, Schedule, new_translator, train
 from learners.nmt.recipes import RECIPES, Recipe
 from learners.nmt.translator import Translator
 
-Report = Callable[["SeedModel", Progress | None], None]  # None when it is made, or has no steps to speak of
+
+class Standing(Protocol):
+    """How the making of a model stands."""
+
+    @property
+    def step(self) -> int: ...
+
+    @property
+    def steps(self) -> int:
+        """At most."""
+
+    @property
+    def standing(self) -> str:
+        """In words."""
+
+
+Report = Callable[["SeedModel", Standing | None], None]  # None when it is made, or has no steps to speak of
 
 
 class SeedModel(StrEnum):
@@ -112,7 +129,7 @@ class Shelf:
             report(model, None)
 
     def _train(
-        self, model: SeedModel, texts: Texts, size: Size, schedule: Schedule, watch: Callable[[Progress], None]
+        self, model: SeedModel, texts: Texts, size: Size, schedule: Schedule, watch: Callable[[Standing], None]
     ) -> None:
         pairs = texts.out_of_domain
         if model is SeedModel.ORACLE:

@@ -146,7 +146,7 @@ def carry_out(study: Study) -> list[Played]:
         arena.models,
         needed_models(given.systems),
         schedule=Schedule(steps=given.steps),
-        report=lambda model, progress: print(model, progress or "made", flush=True),
+        report=lambda model, progress: print(model, progress.standing if progress else "made", flush=True),
     )
     runs = contestants(given.systems, given.seeds)
     compete(arena, runs, processes=given.processes, watch=announce)

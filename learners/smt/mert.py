@@ -34,10 +34,15 @@ class MertRecipe:
 class Tuned:
     """How tuning stands after the tuning set was translated again."""
 
-    iteration: int
-    iterations: int
-    bleu: float  # of the translations with the weights of this iteration
+    step: int  # times that it was translated
+    steps: int  # at most
+    bleu: float  # with the weights of this step
     best_bleu: float
+
+    @property
+    def standing(self) -> str:
+        """In words."""
+        return f"tuned {self.step} of at most {self.steps} times, BLEU {self.best_bleu:.2f}"
 
 
 Watch = Callable[[Tuned], None]
@@ -63,12 +68,12 @@ def mert(
     lists = _Lists(pairs)
     weights = best = normalised(translator.weights)
     best_bleu = -1.0
-    for iteration in range(1, recipe.iterations + 1):
+    for step in range(1, recipe.iterations + 1):
         bleu, news = lists.translate(translator, weights, recipe.candidates)
         if bleu > best_bleu:
             best, best_bleu = weights, bleu
-        watch(Tuned(iteration, recipe.iterations, bleu, best_bleu))
-        if not news or iteration == recipe.iterations:
+        watch(Tuned(step, recipe.iterations, bleu, best_bleu))
+        if not news or step == recipe.iterations:
             break
         pool = lists.pool()
         climbed = [_climb(pool, start, recipe, rng) for start in _starts(best, recipe, rng)]
