@@ -217,6 +217,6 @@ def _training_bars(wanted: list["SeedModel"]) -> Iterator[Callable[["SeedModel",
             if progress is None:
                 bars.update(shown[model], visible=False)
                 return
-            bars.update(shown[model], total=progress.steps, completed=progress.step, standing=progress.standing)
+            bars.update(shown[model], total=progress.steps or None, completed=progress.step, standing=progress.standing)
 
         yield report
