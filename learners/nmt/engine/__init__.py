@@ -5,8 +5,6 @@ work on unchanged. Torch's own automatic differentiation is the reference that t
 machine compiles for about half a minute; later processes load the result from numba's cache.
 """
 
-import sys
-import threading
 from typing import NamedTuple
 
 import numpy as np
@@ -26,8 +24,8 @@ from learners.nmt.engine.recurrence import Unit
 from learners.nmt.gru import GruModel
 from learners.nmt.hypothesis import Floats
 from learners.nmt.vocabulary import EOS
+from learners.patience import notice_if_slow
 
-PATIENCE = 2.0  # seconds until a user wonders
 NOTICE = "compiling the learning engine, once on this machine: about half a minute"
 GREEDY = np.empty(0)  # no random numbers
 
@@ -73,14 +71,9 @@ class Engine:
     def _compile(self) -> None:
         """Make the first draw and the first step, without effect; say so if the user has to wait."""
         self._compiled = True
-        notice = threading.Timer(PATIENCE, print, [NOTICE], {"file": sys.stderr})
-        notice.daemon = True
-        notice.start()
-        try:
+        with notice_if_slow(NOTICE):
             drawn, trace = self.draw([EOS], 1.0, np.zeros(length_bound(1)))
             self.backward(trace, np.zeros(len(drawn.ids)), 0.0)
-        finally:
-            notice.cancel()
 
 
 def _network(tensors: dict[str, torch.Tensor]) -> Network:

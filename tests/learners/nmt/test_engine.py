@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from learners import patience
 from learners.nmt import engine
 from learners.nmt.engine.network import encode
 from learners.nmt.translator import Translator
@@ -105,7 +106,7 @@ def test_dropout_is_left_to_torch():
 
 
 def test_a_user_who_has_to_wait_is_told_why(monkeypatch, capsys):
-    monkeypatch.setattr(engine, "PATIENCE", 0.0)
+    monkeypatch.setattr(patience, "PATIENCE", 0.0)
     monkeypatch.setattr(engine, "encode", _slow(encode))
     tiny_translator().greedy(SOURCE)
     assert capsys.readouterr().err == "compiling the learning engine, once on this machine: about half a minute\n"

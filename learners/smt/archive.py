@@ -1,0 +1,79 @@
+"""Named arrays and plain values in one file that is mapped into memory, not read: processes share its pages.
+
+A snapshot (``learners.snapshot``) would copy the hundreds of megabytes of a grammar into every process. Nothing in an
+archive is ever executed. A checksum tells a damaged file from a good one.
+"""
+
+import json
+import os
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from learners.errors import SnapshotError
+from learners.smt.hashing import Array
+
+MAGIC = b"banditmt-archive-1\n"
+ALIGNED = 64  # bytes; where arrays start
+KINDS = frozenset("iuf")
+HEADER = len(MAGIC) + 4 + 8  # then the checksum of all that follows, and the size of the description
+
+
+def write(path: Path, arrays: dict[str, Array], values: dict[str, Any]) -> None:
+    """Write aside, flush to disk, then rename: a crash leaves the old file or the new one."""
+    described, position = [], 0
+    for name, array in arrays.items():
+        described.append([name, array.dtype.str, list(array.shape), position])
+        position += _padded(array.nbytes)
+    description = json.dumps({"values": values, "arrays": described, "bytes": position}, allow_nan=False).encode()
+    description += b" " * (_padded(HEADER + len(description)) - HEADER - len(description))
+    aside = path.with_name(path.name + ".new")
+    with aside.open("wb") as file:
+        file.write(MAGIC + bytes(4) + len(description).to_bytes(8, "little"))
+        checksum = _write(file, description, 0)
+        for array in arrays.values():
+            data = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+            checksum = _write(file, bytes(_padded(len(data)) - len(data)), _write(file, data, checksum))
+        file.seek(len(MAGIC))
+        file.write(checksum.to_bytes(4, "little"))
+        file.flush()
+        os.fsync(file.fileno())
+    aside.replace(path)
+
+
+def read(path: Path) -> tuple[dict[str, Array], dict[str, Any]]:
+    """Map what ``write`` wrote; anything else is refused with the reason."""
+    with path.open("rb") as file:
+        start = file.read(HEADER)
+    if not start.startswith(MAGIC):
+        raise SnapshotError(f"{path} is not a statistical model of this version of banditmt")
+    if len(start) < HEADER or path.stat().st_size == HEADER:
+        raise SnapshotError(f"{path} is cut short")
+    data = np.asarray(np.memmap(path, np.uint8, "c"))  # copy on write: compiled code sees the type that it knows
+    if zlib.crc32(data[HEADER:].data) != int.from_bytes(start[len(MAGIC) : len(MAGIC) + 4], "little"):
+        raise SnapshotError(f"{path} is damaged or cut short: its checksum does not fit")
+    body = HEADER + int.from_bytes(start[-8:], "little")
+    try:
+        header = json.loads(data[HEADER:body].tobytes())
+        return {name: _array(data[body:], *place) for name, *place in header["arrays"]}, dict(header["values"])
+    except (ValueError, KeyError, TypeError, OverflowError):  # its checksum fits, but no archive was ever so
+        raise SnapshotError(f"{path} is not a statistical model, though it looks like one") from None
+
+
+def _padded(size: int) -> int:
+    return -(-size // ALIGNED) * ALIGNED
+
+
+def _write(file: Any, data: bytes | memoryview, checksum: int) -> int:
+    file.write(data)
+    return zlib.crc32(data, checksum)
+
+
+def _array(data: Array, kind: str, shape: list[int], position: int) -> Array:
+    dtype = np.dtype(kind)
+    if dtype.kind not in KINDS or min(shape, default=0) < 0 or position < 0:
+        raise ValueError(f"no archive holds {kind} of shape {shape}")
+    size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    return data[position : position + size].view(dtype).reshape(shape)

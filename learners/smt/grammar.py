@@ -1,0 +1,189 @@
+"""Rules as compiled code finds them: source sides in a trie, each with its translations."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from learners.smt.alignment import EMPTY_WORD, RAREST, Alignment, Bitext, Lexicon
+from learners.smt.extraction import Counted, extract, source_pattern, spans_of, target_pattern
+from learners.smt.hashing import EMPTY, FILL, FIRST, Array, compiled, find, mix, place
+from learners.smt.language_model import LanguageModel, advance, predict
+from learners.smt.recipes import SmtRecipe
+
+ROOT = 0
+
+
+class Grammar(NamedTuple):
+    """All rules. The children of a trie node are in a hash table; the rules of one node are neighbours."""
+
+    child_keys: Array
+    child_nodes: Array
+    first_rule: Array  # by node, and one more
+    source_count: Array  # by node
+    rule_count: Array
+    lexical: Array  # [rule, 2]: log10 of the source's and of the target's words, each given its best partner
+    fluency: Array  # log10 probability of the target words, without what comes before
+    target_start: Array  # by rule, and one more
+    target: Array  # words, and gaps as negative numbers
+
+
+@compiled
+def child(grammar: Grammar, node: int, symbol: int) -> int:
+    """Where a symbol leads from a node, or -1."""
+    slot = find(grammar.child_keys, mix(mix(FIRST, node), symbol))
+    return grammar.child_nodes[slot] if slot >= 0 else -1
+
+
+def learn_grammar(alignment: Alignment, language_model: LanguageModel, recipe: SmtRecipe) -> Grammar:
+    """Extract rules and keep the most frequent translations of each source side."""
+    bitext = alignment.bitext
+    counted = extract(bitext, recipe)
+    keys, children, nodes = _trie(bitext, counted)
+    kept = _most_frequent(nodes, counted.counts, recipe.translations)
+    starts, symbols = _targets(bitext, counted.sentence, counted.row, np.sort(kept), recipe.span + recipe.phrase_length)
+    starts, symbols = _reordered(starts, symbols, np.argsort(np.argsort(kept)))  # from text order to trie order
+    first_rule = np.searchsorted(nodes[kept], np.arange(int(children.max(initial=ROOT)) + 2)).astype(np.int32)
+    source_count = np.zeros(len(first_rule) - 1, np.int32)
+    source_count[nodes[kept]] = counted.source_count[kept]
+    sentences, rows = counted.sentence[kept], counted.row[kept]
+    lexical = np.column_stack(
+        (
+            _lexical(bitext, sentences, rows, starts, symbols, alignment.source_given_target, True),
+            _lexical(bitext, sentences, rows, starts, symbols, alignment.target_given_source, False),
+        )
+    )
+    return Grammar(
+        keys,
+        children,
+        first_rule,
+        source_count,
+        counted.counts[kept],
+        lexical,
+        _fluency(language_model, starts, symbols),
+        starts,
+        symbols,
+    )
+
+
+def _trie(bitext: Bitext, counted: Counted) -> tuple[Array, Array, Array]:
+    """The children's table, and the node of each rule's source side."""
+    nodes = np.zeros(len(counted.counts), np.int32)
+    keys, children = np.zeros(1 << 12, np.int64), np.zeros(1 << 12, np.int32)
+    begin, last = 0, ROOT
+    while True:
+        begin, last = _add_sources(bitext, counted.sentence, counted.row, keys, children, nodes, begin, last)
+        if begin == len(nodes):
+            return keys, children, nodes
+        old = keys, children
+        keys, children = np.zeros(2 * len(keys), np.int64), np.zeros(2 * len(keys), np.int32)
+        _move(*old, keys, children)
+
+
+@compiled
+def _add_sources(
+    bitext: Bitext, sentences: Array, rows: Array, keys: Array, children: Array, nodes: Array, begin: int, last: int
+) -> tuple[int, int]:
+    """From one rule on until the table is full; returns the next rule and the last node."""
+    pattern = np.empty(256, np.int32)
+    for r in range(begin, len(nodes)):
+        if last + 256 > FILL * len(keys):
+            return r, last
+        first, end = bitext.source_start[sentences[r]], bitext.source_start[sentences[r] + 1]
+        node = ROOT
+        for k in range(source_pattern(bitext.source[first:end], rows[r], pattern)):
+            slot = place(keys, mix(mix(FIRST, node), pattern[k]))
+            if children[slot] == ROOT:
+                last += 1
+                children[slot] = last
+            node = children[slot]
+        nodes[r] = node
+    return len(nodes), last
+
+
+@compiled
+def _move(keys: Array, children: Array, new_keys: Array, new_children: Array) -> None:
+    for slot in range(len(keys)):
+        if keys[slot] != EMPTY:
+            new_children[place(new_keys, keys[slot])] = children[slot]
+
+
+def _most_frequent(nodes: Array, counts: Array, limit: int) -> Array:
+    """Rules by node, the most frequent first; as many of each as the limit allows."""
+    order = np.lexsort((-counts, nodes))
+    starts = np.searchsorted(nodes[order], nodes[order])  # of the same node
+    return order[np.arange(len(order)) - starts < limit]
+
+
+@compiled
+def _targets(bitext: Bitext, sentences: Array, rows: Array, kept: Array, longest: int) -> tuple[Array, Array]:
+    """The target sides of rules in the order of the text."""
+    starts = np.zeros(len(kept) + 1, np.int64)
+    symbols = np.empty(16 * len(kept) + 256, np.int32)
+    spans = spans_of(bitext, 0, longest)
+    current = 0
+    for r in range(len(kept)):
+        sentence = sentences[kept[r]]
+        if sentence != current:
+            spans, current = spans_of(bitext, sentence, longest), sentence
+        target = bitext.target[bitext.target_start[sentence] : bitext.target_start[sentence + 1]]
+        starts[r + 1] = starts[r] + target_pattern(target, spans, rows[kept[r]], symbols[starts[r] :])
+    return starts, symbols[: starts[-1]].copy()
+
+
+@compiled
+def _reordered(starts: Array, symbols: Array, order: Array) -> tuple[Array, Array]:
+    new_starts, new_symbols = np.zeros_like(starts), np.empty_like(symbols)
+    for r in range(len(order)):
+        begin, end = starts[order[r]], starts[order[r] + 1]
+        new_starts[r + 1] = new_starts[r] + end - begin
+        new_symbols[new_starts[r] : new_starts[r + 1]] = symbols[begin:end]
+    return new_starts, new_symbols
+
+
+@compiled
+def best_partners(words: Array, partners: Array, lexicon: Lexicon) -> float:
+    """The log10 probability of words when each comes from its best partner, or from none (Koehn 2003's max)."""
+    total = 0.0
+    for w in range(len(words)):
+        if words[w] < 0:
+            continue
+        best = RAREST
+        for p in range(-1, len(partners)):
+            given = EMPTY_WORD if p < 0 else partners[p]
+            if p >= 0 and given < 0:
+                continue
+            slot = find(lexicon.keys, mix(mix(FIRST, given), words[w]))
+            if slot >= 0:
+                best = max(best, lexicon.probabilities[slot])
+        total += np.log10(best)
+    return total
+
+
+@compiled
+def _lexical(
+    bitext: Bitext, sentences: Array, rows: Array, starts: Array, symbols: Array, lexicon: Lexicon, inverse: bool
+) -> Array:
+    scores = np.empty(len(rows), np.float32)
+    pattern = np.empty(256, np.int32)
+    for r in range(len(rows)):
+        first, end = bitext.source_start[sentences[r]], bitext.source_start[sentences[r] + 1]
+        source = pattern[: source_pattern(bitext.source[first:end], rows[r], pattern)]
+        target = symbols[starts[r] : starts[r + 1]]
+        scores[r] = best_partners(source, target, lexicon) if inverse else best_partners(target, source, lexicon)
+    return scores
+
+
+@compiled
+def _fluency(model: LanguageModel, starts: Array, symbols: Array) -> Array:
+    scores = np.zeros(len(starts) - 1, np.float32)
+    context = np.empty(model.order, np.int64)
+    for r in range(len(scores)):
+        length = 0
+        for k in range(starts[r], starts[r + 1]):
+            if symbols[k] < 0:
+                length = 0
+                continue
+            log_probability, length = predict(model, context, length, symbols[k])
+            advance(context, symbols[k], length)
+            scores[r] += log_probability
+    return scores

@@ -1,0 +1,169 @@
+"""An n-gram language model with modified Kneser-Ney smoothing, interpolated (Chen and Goodman 1998).
+
+Probabilities are logarithms to base 10, as in ARPA files. Sentences have one start and one end symbol.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from learners.errors import TrainingError
+from learners.smt.hashing import FIRST, Array, compiled, find, mix, place, room
+
+UNKNOWN, START, END = 0, 1, 2  # what the first words of a target vocabulary stand for
+RESERVED = 3
+FALLBACK = np.array([0.0, 0.5, 1.0, 1.5])  # discounts where a text is too small to estimate them
+
+
+class LanguageModel(NamedTuple):
+    """All n-grams in one table; a key is the hash of the words from the last to the first."""
+
+    keys: Array
+    values: Array  # [slot, 2]: log probability of the last word, log weight of backing off from the n-gram as context
+    order: int
+    words: int  # size of the vocabulary; greater numbers are unknown words
+
+
+@compiled
+def predict(model: LanguageModel, context: Array, length: int, word: int) -> tuple[float, int]:
+    """The log probability of a word, and how many of the last words (it included) the future depends on.
+
+    The context is most recent first.
+    """
+    if word >= model.words:
+        word = UNKNOWN
+    key = mix(FIRST, word)
+    slot = find(model.keys, key)
+    log_probability = model.values[slot, 0]
+    remembered = 1 if model.values[slot, 1] != 0.0 else 0
+    matched = 0
+    while matched < length:
+        key = mix(key, context[matched])
+        slot = find(model.keys, key)
+        if slot < 0:
+            break
+        matched += 1
+        log_probability = model.values[slot, 0]
+        if model.values[slot, 1] != 0.0:
+            remembered = matched + 1
+    key = FIRST
+    for k in range(length):
+        key = mix(key, context[k])
+        if k >= matched:
+            slot = find(model.keys, key)
+            if slot < 0:
+                break
+            log_probability += model.values[slot, 1]
+    return float(log_probability), min(remembered, model.order - 1)
+
+
+@compiled
+def advance(context: Array, word: int, remembered: int) -> None:
+    """Put a word before a context of which, with the word, so many words matter."""
+    for k in range(remembered - 1, 0, -1):
+        context[k] = context[k - 1]
+    if remembered > 0:
+        context[0] = word
+
+
+class _Grams(NamedTuple):
+    """All different n-grams of one order, numbered."""
+
+    prefix: Array  # without the last word: its number among those of the order below
+    suffix: Array  # without the first word
+    first: Array  # the first word
+    counts: Array
+
+
+def train(sentences: Iterator[Array], order: int, words: int) -> LanguageModel:
+    """Learn from sentences of word numbers, without start and end symbols."""
+    text = [part for sentence in sentences for part in ((START,), sentence, (END,))]
+    if not text:
+        raise TrainingError("no language model can be learned from an empty text")
+    grams = list(_grams(np.concatenate(text).astype(np.int64), order, words))
+    adjusted = [_adjusted(grams, n) for n in range(order)]
+    table = _Table.for_grams(grams)
+    lower, hashes = np.full(1, 1.0 / (words - 1)), np.array([FIRST])  # the start symbol is not predicted
+    for n, (level, counts) in enumerate(zip(grams, adjusted, strict=True)):
+        discounts = _discounts(counts)[np.minimum(counts, 3)]
+        total = np.bincount(level.prefix, counts, len(lower))
+        left = np.bincount(level.prefix, discounts, len(lower)) / np.maximum(total, 1)
+        if n:
+            table.back_off(hashes, np.log10(left, where=left > 0, out=np.zeros_like(left)))
+        probability = (counts - discounts) / total[level.prefix] + left[level.prefix] * lower[level.suffix]
+        lower, hashes = probability, table.add(hashes[level.suffix], level.first, np.log10(probability))
+    return LanguageModel(table.keys, table.values, order, words)
+
+
+def _grams(text: Array, order: int, words: int) -> Iterator[_Grams]:
+    """N-grams of growing order; none crosses from one sentence into the next."""
+    everything = np.arange(words)
+    yield _Grams(np.zeros_like(everything), np.zeros_like(everything), everything, np.bincount(text, minlength=words))
+    numbers = text
+    for n in range(2, order + 1):
+        heads, last = numbers[:-1], text[n - 1 :]
+        inside = (heads >= 0) & (last != START)
+        combined = heads[inside] * words + last[inside]
+        _, where, inverse, count = np.unique(combined, return_index=True, return_inverse=True, return_counts=True)
+        position = np.flatnonzero(inside)[where]
+        yield _Grams(numbers[position], numbers[position + 1], text[position], count)
+        numbers = np.full(len(heads), -1)
+        numbers[inside] = inverse
+
+
+def _adjusted(grams: list[_Grams], n: int) -> Array:
+    """How often an n-gram occurs or, below the highest order, after how many different words."""
+    level = grams[n]
+    if n + 1 == len(grams):
+        counts = level.counts.copy()
+    else:
+        after = np.bincount(grams[n + 1].suffix, minlength=len(level.counts))
+        counts = np.where(level.first == START, level.counts, after)
+    if n == 0:
+        counts[START] = 0
+    return counts
+
+
+def _discounts(counts: Array) -> Array:
+    """What is taken from counts of 0, 1, 2, and 3 or more."""
+    n1, n2, n3, n4 = (int((counts == k).sum()) for k in range(1, 5))
+    if not n1 or not n2 or not n3:
+        return FALLBACK
+    y = n1 / (n1 + 2 * n2)
+    discounts = np.array([0.0, 1 - 2 * y * n2 / n1, 2 - 3 * y * n3 / n2, 3 - 4 * y * n4 / n3])
+    return discounts if all(0 < discounts[k] < k for k in (1, 2, 3)) else FALLBACK
+
+
+class _Table:
+    """The model's table while it is filled."""
+
+    def __init__(self, count: int) -> None:
+        self.keys = np.zeros(room(count), np.int64)
+        self.values = np.zeros((len(self.keys), 2), np.float32)
+
+    @classmethod
+    def for_grams(cls, grams: list[_Grams]) -> "_Table":
+        return cls(sum(len(level.counts) for level in grams))
+
+    def add(self, suffixes: Array, first: Array, log_probabilities: Array) -> Array:
+        """Add n-grams, each the one with the hash of its suffix, longer by a first word; returns their hashes."""
+        return _insert(self.keys, self.values, suffixes, first, log_probabilities)
+
+    def back_off(self, hashes: Array, log_weights: Array) -> None:
+        _set_back_off(self.keys, self.values, hashes, log_weights)
+
+
+@compiled
+def _insert(keys: Array, values: Array, suffixes: Array, first: Array, log_probabilities: Array) -> Array:
+    hashes = np.empty(len(suffixes), np.int64)
+    for i in range(len(suffixes)):
+        hashes[i] = mix(suffixes[i], first[i])
+        values[place(keys, hashes[i]), 0] = log_probabilities[i]
+    return hashes
+
+
+@compiled
+def _set_back_off(keys: Array, values: Array, hashes: Array, log_weights: Array) -> None:
+    for i in range(len(hashes)):
+        values[find(keys, hashes[i]), 1] = log_weights[i]

@@ -1,0 +1,239 @@
+"""What a grammar offers for one source sentence: only the rules that match are ever scored."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from learners.smt.extraction import GAP
+from learners.smt.features import FEATURES, Index
+from learners.smt.grammar import ROOT, Grammar, child
+from learners.smt.hashing import FIRST, Array, compiled, mix, place, room
+from learners.smt.language_model import END, LanguageModel, predict
+
+AT = Index()
+WIDTH = len(FEATURES)
+FROM, TO, GAP1, END1, GAP2, END2, NODE = range(7)  # of a match; -1 where there is no gap
+# options that every sentence has, whatever the grammar
+NOTHING, GOAL, BEGIN, GLUE, SPECIAL = range(5)
+
+
+class Options(NamedTuple):
+    """Translations of source sides, in lists that go from the best to the worst."""
+
+    features: Array  # [option, feature]; those of the language model and of jumps are not known yet
+    score: Array  # by the features
+    estimate: Array  # with what the language model says about the words by themselves
+    start: Array  # of the symbols, by option and one more
+    symbols: Array  # words; -1 and -2 are the two tails of an edge
+    list_start: Array  # of the options, by list and one more
+    list_of: Array  # by match; the lists of single source words that are copied come last
+
+
+@compiled
+def match(grammar: Grammar, sentence: Array, longest: int, gaps: int, matches: Array) -> int:
+    """Find source sides in the sentence; returns how many, and fills in as many as there is room for."""
+    count = 0
+    n = len(sentence)
+    stack = np.empty((64 + longest * longest * 4, 7), np.int32)
+    for i in range(n):
+        bound = min(n, i + longest)
+        stack[0] = (i, i, -1, -1, -1, -1, ROOT)
+        height = 1
+        while height:
+            height -= 1
+            item = stack[height].copy()
+            node, position = item[NODE], item[TO]
+            if grammar.first_rule[node] < grammar.first_rule[node + 1]:
+                if count < len(matches):
+                    matches[count] = item
+                count += 1
+            if position < bound:
+                height = _push_word(grammar, sentence, item, stack, height)
+                height = _push_gaps(grammar, item, bound, gaps, stack, height)
+    return count
+
+
+@compiled
+def _push_word(grammar: Grammar, sentence: Array, item: Array, stack: Array, height: int) -> int:
+    if sentence[item[TO]] >= 0:
+        node = child(grammar, item[NODE], sentence[item[TO]])
+        if node >= 0:
+            stack[height] = item
+            stack[height, TO], stack[height, NODE] = item[TO] + 1, node
+            height += 1
+    return height
+
+
+@compiled
+def _push_gaps(grammar: Grammar, item: Array, bound: int, gaps: int, stack: Array, height: int) -> int:
+    """A gap of every length, unless the item ends with one or has enough of them."""
+    position = item[TO]
+    used = (item[GAP1] >= 0) + (item[GAP2] >= 0)
+    if used >= gaps or (used and position == max(item[END1], item[END2])):
+        return height
+    node = child(grammar, item[NODE], GAP - used)
+    if node < 0:
+        return height
+    for end in range(position + 1, bound + 1):
+        stack[height] = item
+        stack[height, TO], stack[height, NODE] = end, node
+        stack[height, GAP1 + 2 * used], stack[height, END1 + 2 * used] = position, end
+        height += 1
+    return height
+
+
+@compiled
+def all_matches(grammar: Grammar, sentence: Array, longest: int, gaps: int) -> Array:
+    matches = np.empty((256 * (len(sentence) + 1), 7), np.int32)
+    count = match(grammar, sentence, longest, gaps, matches)
+    if count > len(matches):
+        matches = np.empty((count, 7), np.int32)
+        match(grammar, sentence, longest, gaps, matches)
+    return matches[:count]
+
+
+@compiled
+def lonely(sentence: Array, matches: Array) -> Array:
+    """The positions of source words that no rule translates by themselves."""
+    translated = np.zeros(len(sentence), np.bool_)
+    for m in range(len(matches)):
+        if matches[m, TO] - matches[m, FROM] == 1:
+            translated[matches[m, FROM]] = True
+    return np.flatnonzero(~translated)
+
+
+@compiled
+def gather(
+    grammar: Grammar, model: LanguageModel, matches: Array, copied: Array, weights: Array, prefix: bool
+) -> Options:
+    """Score the translations of everything that matches, and of words that are copied under these numbers.
+
+    With a prefix, words follow those of the edge's first tail: this is how phrases are put one after the other.
+    """
+    nodes, list_of = _lists(matches)
+    lists = 1 + len(nodes) + len(copied)
+    list_start = np.zeros(lists + SPECIAL, np.int64)
+    list_start[:SPECIAL] = np.arange(SPECIAL)
+    count, size = SPECIAL, 8
+    for k in range(len(nodes)):
+        first, last = grammar.first_rule[nodes[k]], grammar.first_rule[nodes[k] + 1]
+        list_start[SPECIAL + k] = count
+        count += last - first
+        size += grammar.target_start[last] - grammar.target_start[first] + (last - first)
+    for k in range(len(copied) + 1):
+        list_start[SPECIAL + len(nodes) + k] = count + k
+    count += len(copied)
+    size += 2 * len(copied)
+    options = Options(
+        np.zeros((count, WIDTH)),
+        np.zeros(count),
+        np.zeros(count),
+        np.zeros(count + 1, np.int64),
+        np.empty(size, np.int32),
+        list_start,
+        list_of,
+    )
+    _add_special(options, weights)
+    for k in range(len(nodes)):
+        _add_rules(grammar, options, nodes[k], list_start[SPECIAL + k], weights, prefix)
+    for k in range(len(copied)):
+        _add_copy(model, options, list_start[SPECIAL + len(nodes) + k], copied[k], weights, prefix)
+    return options
+
+
+@compiled
+def _lists(matches: Array) -> tuple[Array, Array]:
+    """The different source sides, and the number of each match's list."""
+    keys = np.zeros(room(len(matches)), np.int64)
+    numbers = np.zeros(len(keys), np.int32)
+    nodes, list_of = np.empty(len(matches), np.int32), np.empty(len(matches), np.int32)
+    count = 0
+    for m in range(len(matches)):
+        slot = place(keys, mix(FIRST, matches[m, NODE]))
+        if numbers[slot] == 0:
+            nodes[count] = matches[m, NODE]
+            count += 1
+            numbers[slot] = count
+        list_of[m] = SPECIAL + numbers[slot] - 1
+    return nodes[:count], list_of
+
+
+@compiled
+def _add_special(options: Options, weights: Array) -> None:
+    """The empty start, the end, the first part of a translation and every further part."""
+    options.symbols[:6] = np.array([-1, END, -1, -2, -1, -2])
+    options.start[: SPECIAL + 1] = np.array([0, 0, 2, 4, 6])
+    options.features[GLUE, AT.Glue] = 1.0
+    options.score[GLUE] = options.estimate[GLUE] = weights[AT.Glue]
+
+
+@compiled
+def _dot(features: Array, weights: Array) -> float:
+    total = 0.0
+    for k in range(len(weights)):
+        total += features[k] * weights[k]
+    return total
+
+
+@compiled
+def _rule_features(grammar: Grammar, node: int, rule: int, features: Array) -> None:
+    count, source_count = grammar.rule_count[rule], grammar.source_count[node]
+    features[AT.EgivenFCoherent] = np.log10(count / source_count)
+    features[AT.SampleCountF] = np.log10(1.0 + source_count)
+    features[AT.CountEF] = np.log10(1.0 + count)
+    features[AT.MaxLexFgivenE] = grammar.lexical[rule, 0]
+    features[AT.MaxLexEgivenF] = grammar.lexical[rule, 1]
+    features[AT.IsSingletonF] = source_count == 1
+    features[AT.IsSingletonFE] = count == 1
+    features[AT.RuleCount] = 1.0
+    second_gap_seen = False
+    for k in range(grammar.target_start[rule], grammar.target_start[rule + 1]):
+        symbol = grammar.target[k]
+        if symbol >= 0:
+            features[AT.WordPenalty] -= 1.0
+        elif symbol == GAP - 1:
+            second_gap_seen = True
+        elif second_gap_seen:
+            features[AT.Reordering] = -1.0
+
+
+@compiled
+def _add_rules(grammar: Grammar, options: Options, node: int, at: int, weights: Array, prefix: bool) -> None:
+    """All translations of one source side, the most promising first."""
+    first, last = grammar.first_rule[node], grammar.first_rule[node + 1]
+    features = np.zeros((last - first, WIDTH))
+    estimates = np.empty(last - first)
+    for r in range(last - first):
+        _rule_features(grammar, node, first + r, features[r])
+        estimates[r] = _dot(features[r], weights) + weights[AT.LanguageModel] * grammar.fluency[first + r]
+    order = np.argsort(-estimates, kind="mergesort")
+    for k in range(len(order)):
+        rule = first + order[k]
+        options.features[at + k] = features[order[k]]
+        options.score[at + k] = _dot(features[order[k]], weights)
+        options.estimate[at + k] = estimates[order[k]]
+        end = options.start[at + k]
+        if prefix:
+            options.symbols[end] = -1
+            end += 1
+        for t in range(grammar.target_start[rule], grammar.target_start[rule + 1]):
+            options.symbols[end] = grammar.target[t]
+            end += 1
+        options.start[at + k + 1] = end
+
+
+@compiled
+def _add_copy(model: LanguageModel, options: Options, at: int, word: int, weights: Array, prefix: bool) -> None:
+    features = options.features[at]
+    features[AT.PassThrough] = 1.0
+    features[AT.WordPenalty] = -1.0
+    options.score[at] = _dot(features, weights)
+    log_probability, _ = predict(model, options.symbols[:0], 0, word)
+    unknown = weights[AT.LanguageModel_OOV] if word >= model.words else 0.0
+    options.estimate[at] = options.score[at] + weights[AT.LanguageModel] * log_probability + unknown
+    end = options.start[at]
+    if prefix:
+        options.symbols[end] = -1
+        end += 1
+    options.symbols[end] = word
+    options.start[at + 1] = end + 1
