@@ -96,7 +96,7 @@ RECIPES_BY_SIZE: dict[Size, dict[SeedModel, Recipe]] = {
     },
 }
 
-TUNING = 500  # last pairs of the out-of-domain text, on which log-linear weights are tuned; at most a tenth of all
+TUNING = 300  # last pairs of the out-of-domain text, on which log-linear weights are tuned; at most a tenth of all
 TUNING_BY_SIZE = {
     Size.TINY: MertRecipe(candidates=10, iterations=2, restarts=1, directions=2),
     Size.SMALL: MertRecipe(),

@@ -23,10 +23,10 @@ class MertRecipe:
     """How thoroughly to search."""
 
     candidates: int = 100  # per sentence and iteration
-    iterations: int = 8  # of translating, at most
-    restarts: int = 10  # starting points drawn at random, besides the weights so far
+    iterations: int = 6  # of translating, at most
+    restarts: int = 6  # starting points drawn at random, besides the weights so far
     directions: int = 10  # drawn at random for each step, besides the coordinates
-    gain: float = 0.01  # BLEU that another step or iteration must promise
+    gain: float = 0.05  # BLEU that another step or iteration must promise
     seed: int = 0
 
 
