@@ -16,7 +16,8 @@ from learners.smt.forest import Vector
 
 Counts = npt.NDArray[np.int64]  # rows of matches, candidates and reference length: nine numbers
 NARROW = 1e-9  # an interval of steps that is narrower cannot be hit for sure
-BEYOND = 0.2  # how far past the outermost bend the last interval goes
+BEYOND = 0.1  # how far past a bend a step goes at most: where the next one is far away, the middle is nowhere
+FARTHEST = 100.0  # bends farther away are those of candidates that differ by rounding only
 
 
 @dataclass(frozen=True)
@@ -53,11 +54,11 @@ def line_search(pool: Pool, weights: Vector, direction: Vector) -> Step:
     changes = (pool.counts[after[~first]] - pool.counts[before[~first]])[order]
     corpora = np.cumsum(np.vstack([pool.counts[after[first]].sum(0), changes]), axis=0)
     lowest, highest = min(0.0, bends.min(initial=0.0)), max(0.0, bends.max(initial=0.0))
-    starts, ends = np.append(lowest - BEYOND, bends), np.append(bends, highest + BEYOND)
-    wide = ends - starts > NARROW
-    scores = bleu(corpora[wide])
-    here = (starts[wide] < 0) & (ends[wide] > 0)
-    steps = np.where(here, 0.0, (starts[wide] + ends[wide]) / 2)
+    starts, ends = np.append(lowest - 2 * BEYOND, bends), np.append(bends, highest + 2 * BEYOND)
+    able = (ends - starts > NARROW) & (starts < FARTHEST) & (ends > -FARTHEST)
+    starts, ends, scores = starts[able], ends[able], bleu(corpora[able])
+    steps = np.clip((starts + ends) / 2, ends.clip(max=0.0) - BEYOND, starts.clip(min=0.0) + BEYOND)
+    steps = np.where((starts < 0) & (ends > 0), 0.0, steps)
     equals = np.flatnonzero(scores == scores.max())
     best = equals[np.argmin(np.abs(steps[equals]))]
     return Step(float(steps[best]), float(scores[best]))

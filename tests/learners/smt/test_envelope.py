@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.metrics.bleu import BleuStatistics, corpus_bleu, statistics
-from learners.smt.envelope import Pool, bleu, line_search, packed
+from learners.smt.envelope import FARTHEST, Pool, bleu, line_search, packed
 
 words = st.lists(st.sampled_from("abc"), min_size=1, max_size=7).map(" ".join)
 texts = st.lists(st.lists(words, min_size=1, max_size=6), min_size=1, max_size=4)
@@ -22,11 +22,12 @@ def pool_of(sentences, features):
 def everywhere(pool, weights, direction):
     """BLEU between any two places where any two candidates of one sentence could change places."""
     intercepts, slopes = pool.features @ weights, pool.features @ direction
-    meetings = {-1e3, 1e3}
+    meetings = {-FARTHEST, FARTHEST}
     for start, end in pairwise(pool.bounds):
         for one, other in combinations(range(start, end), 2):
             meetings.add((intercepts[one] - intercepts[other]) / (slopes[other] - slopes[one]))
-    steps = [(left + right) / 2 for left, right in pairwise(sorted(meetings)) if right - left > 1e-9]
+    near = sorted(place for place in meetings if abs(place) <= FARTHEST)
+    steps = [(left + right) / 2 for left, right in pairwise(near) if right - left > 1e-9]
     return max(pool.bleu(weights + step * direction) for step in steps)
 
 
@@ -50,6 +51,13 @@ def test_two_lines_that_cross_at_one():
 def test_among_lines_of_one_slope_the_highest_counts():
     pool = pool_of([["a b c a b", "c c", "c"]], [[1.0, 1], [3, 1], [2, 0]])
     assert line_search(pool, np.array([1.0, 0]), np.array([0.0, 1])).bleu < 50
+
+
+@pytest.mark.parametrize("rounding", [1e-15, 1e-9])
+def test_candidates_that_differ_by_rounding_do_not_lead_far_away(rounding):
+    pool = pool_of([["c c", "a b c a b", "a b c a b b"]], [[1.0, 0], [0, 1], [-0.5, 1 + rounding]])
+    found = line_search(pool, np.array([1.0, 0]), np.array([0.0, 1]))
+    assert found.length == pytest.approx(1.1)
 
 
 def test_where_nothing_changes_there_is_no_step():
