@@ -22,6 +22,7 @@ from learners.seed_models import SeedModel, Shelf
 from learners.smt import weights as smt
 from learners.smt.limsi import LimsiLearner, LimsiRecipe, Variant
 from learners.smt.static import StaticLogLinear
+from learners.smt.wording import WordingLearner, WordingRecipe
 
 PAPER = "WMT 2017 task"
 OURS = "banditmt"
@@ -42,7 +43,9 @@ EL_VALUE = ExpectedLossRecipe(
 )
 REPLAY = ImitationRecipe()
 
-SMT_SCALE = 20.0  # samples come near the best translation, and still differ
+SMT_SCALE = (
+    30.0  # of weights whose absolute values sum to 1: at 10, samples lose much reward; at 100, they hardly differ
+)
 SMT_EL_ADADELTA = smt.ExpectedLossRecipe(
     optimiser=OptimiserRecipe(Method.ADADELTA, rate=1.0, clip=None), scale=SMT_SCALE
 )
@@ -220,6 +223,13 @@ ALL = (
         (SeedModel.SMT,),
         _limsi(Variant.SELECT),
         random=False,
+    ),
+    System(
+        "SMT-EL-WORDS",
+        "expected loss over k-best lists: learns which words pay and leaves the tuned weights alone",
+        OURS,
+        (SeedModel.SMT,),
+        lambda shelf, seed: WordingLearner(shelf.log_linear(SeedModel.SMT), WordingRecipe(), SourceValue(), seed=seed),
     ),
 )
 SYSTEMS = {system.name: system for system in ALL}

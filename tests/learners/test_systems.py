@@ -30,6 +30,7 @@ NAMES = [
     "LIMSI-UCB1",
     "LIMSI-UCB1-SAMPLING",
     "LIMSI-UCB1-SELECT",
+    "SMT-EL-WORDS",
 ]
 LATE = {"BNMT-REPLAY"}  # learns after 32 rounds
 SOURCES = [source for source, _ in tiny.sentences(4, seed=8)] + ["xk-77 ☃", "rot " * 300]

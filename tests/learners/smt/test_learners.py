@@ -15,6 +15,7 @@ from learners.smt.forest import Derivation
 from learners.smt.limsi import LimsiLearner, LimsiRecipe, Variant
 from learners.smt.static import StaticLogLinear
 from learners.smt.weights import ExpectedLossRecipe, ExpectedLossWeights, PerturbationRecipe, PerturbedWeights
+from learners.smt.wording import WordingLearner, WordingRecipe
 from learners.snapshot import Snapshot
 from tests.learners.smt.toys import CARD, CARD_WEIGHTS, ListTranslator, random_lists
 
@@ -61,6 +62,7 @@ KINDS = {
     "EL in minibatches": lambda **options: expected_loss(batch=5, **options),
     "EL-VALUE": lambda **options: expected_loss(SourceValue, scale=4.0, **options),
     "annealed": lambda **options: expected_loss(schedule=Schedule(start=3, cooling=0.1), **options),
+    "EL of words": lambda seed=1: WordingLearner(translator(), WordingRecipe(buckets=256), SourceValue(), seed=seed),
     "SZO-CV-Adam": lambda **options: szo(optimiser=ADAM, **options),
     **{f"LIMSI-{variant}": limsi(variant) for variant in Variant},
 }
