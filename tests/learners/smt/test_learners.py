@@ -17,7 +17,7 @@ from learners.smt.static import StaticLogLinear
 from learners.smt.weights import ExpectedLossRecipe, ExpectedLossWeights, PerturbationRecipe, PerturbedWeights
 from learners.smt.wording import WordingLearner, WordingRecipe
 from learners.snapshot import Snapshot
-from tests.learners.smt.toys import CARD, CARD_WEIGHTS, ListTranslator, random_lists
+from tests.learners.smt.short_lists import CARD, CARD_WEIGHTS, ListTranslator, random_lists
 
 SGD = OptimiserRecipe(Method.SGD, rate=0.1, clip=None)
 SOURCES = [f"s{number % 9}" for number in range(14)]

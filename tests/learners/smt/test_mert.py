@@ -6,7 +6,7 @@ import pytest
 from leaderboard.metrics.bleu import corpus_bleu, statistics, total
 from learners.errors import TrainingError
 from learners.smt.mert import MertRecipe, Tuned, mert, normalised
-from tests.learners.smt.toys import ListTranslator, random_lists
+from tests.learners.smt.short_lists import ListTranslator, random_lists
 
 SOURCES = [f"s{number}" for number in range(8)]
 THOROUGH = MertRecipe(restarts=20)

@@ -7,7 +7,7 @@ from learners.bandit.control_variates import NoControlVariate
 from learners.bandit.optimiser import Method, OptimiserRecipe
 from learners.smt.forest import Derivation
 from learners.smt.wording import WordingLearner, WordingRecipe, differences
-from tests.learners.smt.toys import ListTranslator
+from tests.learners.smt.short_lists import ListTranslator
 
 BUCKETS = 1 << 16
 ROPES = [Derivation("red cord", np.array([1.0])), Derivation("red rope", np.array([0.9]))]
