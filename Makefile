@@ -9,7 +9,7 @@ BUNDLE := build/bundle
 ROOMS := corpora lambdas leaderboard learners simulator client_sdk/banditmt_client benchmarks tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench bench-full bench-archive load soak audit study-learning serve \
+.PHONY: help setup demo test lint format bench bench-full bench-archive load soak audit study-learning study-smt serve \
 	screenshots openapi template-check lock clean
 
 help:  ## print this list
@@ -62,6 +62,9 @@ audit: setup  ## look up all locked versions among known vulnerabilities (needs 
 
 study-learning: setup  ## play all systems on a fresh task with three seeds (hours; goes on when interrupted)
 	$(BIN)/python -m benchmarks.studies.learning
+
+study-smt: setup  ## play the statistical systems with three seeds (OPTIONS="--task PATH --folder PATH" for another task)
+	$(BIN)/python -m benchmarks.studies.smt $(OPTIONS)
 
 serve: setup  ## run the service and the leaderboard page on this machine
 	$(BIN)/banditmt serve

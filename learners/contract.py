@@ -4,9 +4,20 @@ A learner is deterministic: the same snapshot and the same calls give the same p
 resume possible, wherever a process is killed.
 """
 
+import math
 from abc import ABC, abstractmethod
 
+from learners.errors import RewardError
 from learners.snapshot import Snapshot
+
+PLACEHOLDER = "-"  # what an empty source is translated to, since the service takes no empty translation
+
+
+def legal(reward: float) -> float:
+    """The reward, if it is one."""
+    if not (math.isfinite(reward) and 0 <= reward <= 1):
+        raise RewardError(f"a reward is a number between 0 and 1, but got {reward}")
+    return reward
 
 
 class Learner(ABC):

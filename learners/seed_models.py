@@ -9,14 +9,42 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 from learners.dictionary import learn_dictionary, load_dictionary, save_dictionary
 from learners.errors import LearnerError
-from learners.nmt.pretraining import Pair, Progress, Schedule, new_translator, train
+from learners.nmt.pretraining import Pair, Schedule, new_translator, train
 from learners.nmt.recipes import RECIPES, Recipe
 from learners.nmt.translator import Translator
+from learners.smt.mert import MertRecipe, mert
+from learners.smt.translator import SmtTranslator
 
-Report = Callable[["SeedModel", Progress | None], None]  # None when it is made, or has no steps to speak of
+
+class Standing(Protocol):
+    """How the making of a model stands."""
+
+    @property
+    def step(self) -> int: ...
+
+    @property
+    def steps(self) -> int:
+        """At most; 0 for unknown."""
+
+    @property
+    def standing(self) -> str:
+        """In words."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage that does not count its steps."""
+
+    standing: str
+    step: int = 0
+    steps: int = 0
+
+
+Report = Callable[["SeedModel", Standing | None], None]  # None when it is made, or has no steps to speak of
 
 
 class SeedModel(StrEnum):
@@ -27,6 +55,12 @@ class SeedModel(StrEnum):
     WNMT = "wnmt"  # words, out-of-domain: where WNMT-EL starts
     WMT16 = "wmt16"  # another text, a larger vocabulary, an ensemble: the third party's model
     ORACLE = "oracle"  # bnmt, trained on with the references that learners never see
+    SMT = "smt"  # rules and a language model, out-of-domain: where the SMT and LIMSI systems start
+    SMT_ORACLE = "smt-oracle"  # the same of both texts
+
+
+ORACLES = (SeedModel.ORACLE, SeedModel.SMT_ORACLE)  # made of references
+STATISTICAL = (SeedModel.SMT, SeedModel.SMT_ORACLE)
 
 
 class Size(StrEnum):
@@ -62,6 +96,13 @@ RECIPES_BY_SIZE: dict[Size, dict[SeedModel, Recipe]] = {
     },
 }
 
+TUNING = 300  # last pairs of the out-of-domain text, on which log-linear weights are tuned; at most a tenth of all
+TUNING_BY_SIZE = {
+    Size.TINY: MertRecipe(candidates=10, iterations=2, restarts=1, directions=2),
+    Size.SMALL: MertRecipe(),
+    Size.PAPER: MertRecipe(),
+}
+
 ENSEMBLE = 4  # last checkpoints of WMT16-static
 NEWS_TOKENS = 12  # the third party's text: sentences of at least this many words, like those of newspapers
 ORACLE_RATE = 0.5  # of the pre-training rate: the oracle goes on from a converged model
@@ -88,6 +129,10 @@ class Shelf:
         """A translator of one's own: whoever learns changes only this copy."""
         return Translator.load(self._existing(model))
 
+    def log_linear(self, model: SeedModel) -> SmtTranslator:
+        """A statistical translator; its models are shared between processes, and learners have weights of their own."""
+        return SmtTranslator.load(self._existing(model))
+
     def dictionary(self) -> dict[str, str]:
         return load_dictionary(self._existing(SeedModel.DICTIONARY))
 
@@ -107,12 +152,15 @@ class Shelf:
                 continue
             if model is SeedModel.DICTIONARY:
                 save_dictionary(learn_dictionary(texts.out_of_domain), self._path(model))
+            elif model in STATISTICAL:
+                tuning = replace(TUNING_BY_SIZE[size], seed=(schedule or Schedule()).seed)
+                self._estimate(model, texts, tuning, partial(report, model))
             else:
                 self._train(model, texts, size, schedule or Schedule(), partial(report, model))
             report(model, None)
 
     def _train(
-        self, model: SeedModel, texts: Texts, size: Size, schedule: Schedule, watch: Callable[[Progress], None]
+        self, model: SeedModel, texts: Texts, size: Size, schedule: Schedule, watch: Callable[[Standing], None]
     ) -> None:
         pairs = texts.out_of_domain
         if model is SeedModel.ORACLE:
@@ -133,6 +181,16 @@ class Shelf:
         translator.save(aside)
         aside.replace(self._path(model))
         shutil.rmtree(unfinished)
+
+    def _estimate(self, model: SeedModel, texts: Texts, tuning: MertRecipe, watch: Callable[[Standing], None]) -> None:
+        """Estimate a statistical model, and tune its weights on the end of the out-of-domain text."""
+        cut = len(texts.out_of_domain) - min(TUNING, len(texts.out_of_domain) // 10)
+        pairs = list(texts.out_of_domain[:cut])
+        if model is SeedModel.SMT_ORACLE:
+            pairs += texts.in_domain
+        translator = SmtTranslator.train(pairs, report=lambda line: watch(Stage(line)))
+        translator.weights = mert(translator, texts.out_of_domain[cut:], tuning, watch=watch)
+        translator.save(self._path(model))
 
     def _existing(self, model: SeedModel) -> Path:
         path = self._path(model)

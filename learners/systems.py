@@ -1,12 +1,12 @@
 """The registry: every system under its name on the leaderboard, as a recipe that can be read.
 
-Names in capitals are those of the task paper (sections 4 and 5, Table 3); the last two are ours.
+Names in capitals are those of the task paper (sections 4 and 5, Table 3) unless their source says that they are ours.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from learners.bandit.control_variates import NoControlVariate, RunningMean
+from learners.bandit.control_variates import ControlVariate, NoControlVariate, RunningMean
 from learners.bandit.expected_loss import ExpectedLossLearner, ExpectedLossRecipe
 from learners.bandit.imitation import ImitationLearner, ImitationRecipe
 from learners.bandit.optimiser import Method, OptimiserRecipe
@@ -19,6 +19,10 @@ from learners.dictionary import WordForWord
 from learners.errors import UnknownSystemError
 from learners.nmt.static import StaticTranslator
 from learners.seed_models import SeedModel, Shelf
+from learners.smt import weights as smt
+from learners.smt.limsi import LimsiLearner, LimsiRecipe, Variant
+from learners.smt.static import StaticLogLinear
+from learners.smt.wording import WordingLearner, WordingRecipe
 
 PAPER = "WMT 2017 task"
 OURS = "banditmt"
@@ -40,6 +44,15 @@ EL_VALUE = ExpectedLossRecipe(
 # Every step learns from three times as many old experiences as new ones: what went well is rare, and worth repeating.
 REPLAY = ImitationRecipe(optimiser=OptimiserRecipe(rate=3e-4), batch=8, replayed=24, temperature=0.5)
 
+SMT_SCALE = (
+    30.0  # of weights whose absolute values sum to 1: at 10, samples lose much reward; at 100, they hardly differ
+)
+SMT_EL_ADADELTA = smt.ExpectedLossRecipe(
+    optimiser=OptimiserRecipe(Method.ADADELTA, rate=1.0, clip=None), scale=SMT_SCALE
+)
+SMT_EL_ADAM = smt.ExpectedLossRecipe(optimiser=OptimiserRecipe(Method.ADAM, rate=0.01, clip=None), scale=SMT_SCALE)
+SMT_SZO = smt.PerturbationRecipe(optimiser=OptimiserRecipe(Method.ADAM, rate=0.01, clip=None), scale=SMT_SCALE)
+
 
 @dataclass(frozen=True)
 class System:
@@ -59,6 +72,21 @@ class System:
 
 def _translating(model: SeedModel, beam: int) -> Callable[[Shelf, int], Learner]:
     return lambda shelf, _seed: StaticTranslator(shelf.translator(model), beam=beam)
+
+
+def _log_linear(model: SeedModel) -> Callable[[Shelf, int], Learner]:
+    return lambda shelf, _seed: StaticLogLinear(shelf.log_linear(model))
+
+
+def _expected_loss(
+    recipe: smt.ExpectedLossRecipe, variate: Callable[[], ControlVariate]
+) -> Callable[[Shelf, int], Learner]:
+    return lambda shelf, seed: smt.ExpectedLossWeights(shelf.log_linear(SeedModel.SMT), recipe, variate(), seed=seed)
+
+
+def _limsi(variant: Variant) -> Callable[[Shelf, int], Learner]:
+    recipe = LimsiRecipe(variant=variant)
+    return lambda shelf, seed: LimsiLearner(shelf.log_linear(SeedModel.SMT), recipe, seed=seed)
 
 
 ALL = (
@@ -142,6 +170,67 @@ ALL = (
         OURS,
         (SeedModel.BNMT,),
         lambda shelf, seed: ImitationLearner(shelf.translator(SeedModel.BNMT), REPLAY, SourceValue(), seed=seed),
+    ),
+    System(
+        "SMT-static",
+        "a hierarchical phrase-based model, its weights tuned on out-of-domain text",
+        PAPER,
+        (SeedModel.SMT,),
+        _log_linear(SeedModel.SMT),
+        random=False,
+    ),
+    System(
+        "SMT-oracle",
+        "the same model of both texts: full information, not a contestant",
+        PAPER,
+        (SeedModel.SMT_ORACLE,),
+        _log_linear(SeedModel.SMT_ORACLE),
+        random=False,
+    ),
+    System(
+        "SMT-EL-CV-ADADELTA",
+        "expected loss on the weights, Adadelta, running mean of rewards as control variate",
+        PAPER,
+        (SeedModel.SMT,),
+        _expected_loss(SMT_EL_ADADELTA, RunningMean),
+    ),
+    System("SMT-EL-CV-ADAM", "the same with Adam", PAPER, (SeedModel.SMT,), _expected_loss(SMT_EL_ADAM, RunningMean)),
+    System(
+        "SMT-SZO-CV-ADAM",
+        "one-point zeroth order on the weights: plays the best translation of perturbed ones",
+        PAPER,
+        (SeedModel.SMT,),
+        lambda shelf, seed: smt.PerturbedWeights(shelf.log_linear(SeedModel.SMT), SMT_SZO, RunningMean(), seed=seed),
+    ),
+    System(
+        "LIMSI-UCB1",
+        "a regression of the reward rescores the seed's forest; UCB1 chooses between both",
+        f"{PAPER} (a reconstruction)",
+        (SeedModel.SMT,),
+        _limsi(Variant.UCB1),
+        random=False,
+    ),
+    System(
+        "LIMSI-UCB1-SAMPLING",
+        "the same, drawing which of both plays",
+        f"{PAPER} (a reconstruction)",
+        (SeedModel.SMT,),
+        _limsi(Variant.SAMPLING),
+    ),
+    System(
+        "LIMSI-UCB1-SELECT",
+        "the same, choosing by rounds that the regression did not learn from",
+        f"{PAPER} (a reconstruction)",
+        (SeedModel.SMT,),
+        _limsi(Variant.SELECT),
+        random=False,
+    ),
+    System(
+        "SMT-EL-WORDS",
+        "expected loss over k-best lists: learns which words pay and leaves the tuned weights alone",
+        OURS,
+        (SeedModel.SMT,),
+        lambda shelf, seed: WordingLearner(shelf.log_linear(SeedModel.SMT), WordingRecipe(), SourceValue(), seed=seed),
     ),
 )
 SYSTEMS = {system.name: system for system in ALL}

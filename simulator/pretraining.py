@@ -8,7 +8,7 @@ from corpora.task import DESCRIPTION_FILE, Task
 from learners.errors import LearnerError
 from learners.nmt.pretraining import Schedule
 from learners.nmt.processor import denormals_as_zero
-from learners.seed_models import Report, SeedModel, Shelf, Size, Texts
+from learners.seed_models import ORACLES, Report, SeedModel, Shelf, Size, Texts
 from learners.systems import find_system
 
 ORIGIN = "task.sha256"  # whose models a folder holds
@@ -36,7 +36,7 @@ def make_seed_models(
     if all(shelf.has(model) for model in wanted):
         return shelf
     out_of_domain = [(pair.source, pair.target) for pair in opened.pairs("out-of-domain")]
-    phases = [part for part in opened.parts if part != "out-of-domain"] if SeedModel.ORACLE in wanted else []
+    phases = [part for part in opened.parts if part != "out-of-domain"] if set(ORACLES) & set(wanted) else []
     in_domain = [(pair.source, pair.target) for part in phases for pair in opened.distinct_pairs(part)]
     with denormals_as_zero():
         shelf.make(wanted, Texts(out_of_domain, in_domain), size=size, schedule=schedule, report=report)

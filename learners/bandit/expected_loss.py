@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass, field
 
-import torch
-
 from learners.bandit.control_variates import ControlVariate
 from learners.bandit.neural import NeuralLearner
 from learners.bandit.optimiser import Optimiser, OptimiserRecipe
@@ -59,16 +57,8 @@ class ExpectedLossLearner(NeuralLearner):
     def save(self) -> Snapshot:
         snapshot = super().save()
         snapshot.put("safeguards", self._safeguards.save())
-        if self._rounds % self._recipe.batch:  # in the middle of a minibatch
-            gradient = self._translator.vector.grad
-            assert gradient is not None, "a translator's vector always has a gradient"
-            snapshot.arrays["gradient"] = gradient.cpu().numpy().copy()
         return snapshot
 
     def load(self, snapshot: Snapshot) -> None:
         super().load(snapshot)
         self._safeguards.load(snapshot.part("safeguards"))
-        if "gradient" in snapshot.arrays:
-            gradient = self._translator.vector.grad
-            assert gradient is not None, "a translator's vector always has a gradient"
-            gradient.copy_(torch.from_numpy(snapshot.arrays["gradient"]))

@@ -1,4 +1,4 @@
-"""Gradient steps: the gradient is clipped by its norm over all parameters, then SGD, Adam or Adadelta follow it.
+"""Gradient steps: the gradient is clipped by its norm over all parameters, then an optimiser follows it.
 
 Parameters are torch tensors with ``.grad`` filled by whoever computes gradients. Plain numpy weights take part through
 ``torch.from_numpy``, which shares their memory.
@@ -19,11 +19,12 @@ LARGEST = 1e6  # a parameter beyond it is on its way to infinity
 
 
 class Method(StrEnum):
-    """The optimisers of the task paper."""
+    """The optimisers of the task paper, and one for gradients that are mostly zero."""
 
     SGD = "sgd"
     ADAM = "adam"
     ADADELTA = "adadelta"
+    ADAGRAD = "adagrad"  # leaves alone what has no gradient
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,5 +111,7 @@ def _make(parameters: list[Tensor], recipe: OptimiserRecipe) -> torch.optim.Opti
             return torch.optim.SGD(parameters, lr=recipe.rate)
         case Method.ADADELTA:
             return torch.optim.Adadelta(parameters, lr=recipe.rate, rho=recipe.rho, eps=1e-6)
+        case Method.ADAGRAD:
+            return torch.optim.Adagrad(parameters, lr=recipe.rate, eps=recipe.epsilon)
         case Method.ADAM:
             return torch.optim.Adam(parameters, lr=recipe.rate, betas=recipe.betas, eps=recipe.epsilon, fused=True)

@@ -15,6 +15,11 @@ from learners.bandit.control_variates import ControlVariate
 from learners.snapshot import Snapshot
 
 
+def bucket(name: str, buckets: int) -> int:
+    """Where the weight of a name is. CRC-32 is the same in every process, unlike Python's hash."""
+    return zlib.crc32(name.encode()) % buckets
+
+
 @dataclass(frozen=True, slots=True)
 class ValueRecipe:
     """How the value model sees a sentence and how fast it learns."""
@@ -57,10 +62,10 @@ class SourceValue(ControlVariate):
         self._sum, self._count = snapshot.values["sum"], snapshot.values["count"]
 
     def _features(self, source: str) -> npt.NDArray[np.intp]:
-        """The buckets of a sentence, each once. CRC-32 is the same in every process, unlike Python's hash."""
+        """The buckets of a sentence, each once."""
         words = source.split()
         names = (f"length {min(len(words), self._recipe.longest)}", *words)
-        buckets = {zlib.crc32(name.encode()) % self._recipe.buckets for name in names}
+        buckets = {bucket(name, self._recipe.buckets) for name in names}
         return np.fromiter(sorted(buckets), np.intp)
 
     def _predict(self, features: npt.NDArray[np.intp]) -> float:

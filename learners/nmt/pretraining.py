@@ -56,6 +56,11 @@ class Progress:
     held_out_loss: float
     best_loss: float
 
+    @property
+    def standing(self) -> str:
+        """In words."""
+        return f"{self.step:,} of at most {self.steps:,} steps, loss {self.best_loss:.3f}"
+
 
 Watch = Callable[[Progress], None]
 

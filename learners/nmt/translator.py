@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from learners.contract import PLACEHOLDER
 from learners.errors import DivergedError, SnapshotError
 from learners.nmt.batches import padded, previous
 from learners.nmt.decoding import COLDEST, Drawn, beam_search, draw, length_bound
@@ -27,7 +28,6 @@ from learners.nmt.vocabulary import EOS, Subwords, Vocabulary, Words, spell
 from learners.snapshot import Snapshot
 
 Weights = float | Sequence[float] | Floats  # one number for the whole translation, or one per token
-PLACEHOLDER = "-"  # what an empty source is translated to, since the service takes no empty translation
 KIND = "translator 1"  # changes when an older file can no longer be read
 VOCABULARIES: dict[str, type[Subwords | Words]] = {"bpe": Subwords, "word": Words}
 MODELS: dict[str, type[TranslationModel]] = {"gru": GruModel, "transformer": TransformerModel}

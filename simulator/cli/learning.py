@@ -19,8 +19,7 @@ from simulator.cli.loading import bars_on_terminal, load
 from simulator.tasks import DEFAULT_STORE, STATE
 
 if TYPE_CHECKING:
-    from learners.nmt.pretraining import Progress as TrainingProgress
-    from learners.seed_models import SeedModel
+    from learners.seed_models import SeedModel, Standing
     from simulator.competition import Status
 
 MODELS = STATE / "models"
@@ -201,7 +200,7 @@ def _playing_bars() -> Iterator[Callable[["Status"], None]]:
 
 
 @contextmanager
-def _training_bars(wanted: list["SeedModel"]) -> Iterator[Callable[["SeedModel", "TrainingProgress | None"], None]]:
+def _training_bars(wanted: list["SeedModel"]) -> Iterator[Callable[["SeedModel", "Standing | None"], None]]:
     """A line for each model, there from the beginning: steps, loss on the held-out part, time."""
     columns = (
         TextColumn("{task.description:<12}"),
@@ -212,13 +211,12 @@ def _training_bars(wanted: list["SeedModel"]) -> Iterator[Callable[["SeedModel",
     with bars_on_terminal(*columns) as bars:
         shown = {model: bars.add_task(model, total=None, standing="") for model in wanted}
 
-        def report(model: "SeedModel", progress: "TrainingProgress | None") -> None:
+        def report(model: "SeedModel", progress: "Standing | None") -> None:
             if model not in shown:  # what a wanted one needs in turn
                 shown[model] = bars.add_task(model, total=None, standing="")
             if progress is None:
                 bars.update(shown[model], visible=False)
                 return
-            standing = f"{progress.step:,} of at most {progress.steps:,} steps, loss {progress.best_loss:.3f}"
-            bars.update(shown[model], total=progress.steps, completed=progress.step, standing=standing)
+            bars.update(shown[model], total=progress.steps or None, completed=progress.step, standing=progress.standing)
 
         yield report

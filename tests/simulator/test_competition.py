@@ -128,6 +128,29 @@ def test_killed_at_random_rounds_it_ends_as_if_it_had_not_been(arena, tmp_path):
     assert final_state(here, player) == final_state(whole, player)
 
 
+@pytest.fixture(scope="module")
+def statistical(tmp_path_factory):
+    return make_arena(tmp_path_factory.mktemp("statistical"), [SeedModel.SMT])
+
+
+@pytest.mark.parametrize("system", ["SMT-EL-CV-ADAM", "SMT-SZO-CV-ADAM", "LIMSI-UCB1-SAMPLING"])
+def test_a_statistical_learner_goes_on_where_it_was_interrupted(system, statistical, tmp_path, monkeypatch):
+    monkeypatch.setattr("simulator.competition.REPORT_SECONDS", 0.0)
+    player, here, whole = Contestant(system, 3), *(elsewhere(statistical, tmp_path / name) for name in "ab")
+
+    def interrupt(status):
+        if status.rounds == 11:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        play_here(here, player, watch=interrupt)
+    assert len(journal(here, player)) == 11
+    assert play_here(here, player).state is State.FINISHED
+    play_here(whole, player)
+    assert journal(here, player) == journal(whole, player)
+    assert final_state(here, player) == final_state(whole, player)
+
+
 def test_models_are_of_one_task(tmp_path):
     make_seed_models(write_task(tmp_path / "one"), tmp_path / "models", [])
     with pytest.raises(LearnerError, match="are of another task"):
@@ -137,3 +160,4 @@ def test_models_are_of_one_task(tmp_path):
 def test_only_what_systems_need_is_made():
     assert needed_models(["copy-source"]) == []
     assert needed_models(["BNMT-oracle", "BNMT-EL", "BNMT-static"]) == [SeedModel.BNMT, SeedModel.ORACLE]
+    assert needed_models(["LIMSI-UCB1", "SMT-static", "SMT-oracle"]) == [SeedModel.SMT, SeedModel.SMT_ORACLE]

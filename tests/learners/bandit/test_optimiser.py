@@ -12,6 +12,7 @@ METHODS = [
     OptimiserRecipe(Method.SGD, rate=0.1, clip=None),
     OptimiserRecipe(Method.ADAM, rate=1e-3),
     OptimiserRecipe(Method.ADADELTA, rate=1.0),
+    OptimiserRecipe(Method.ADAGRAD, rate=0.1),
 ]
 
 
@@ -33,6 +34,7 @@ def step(recipe, gradient, start=(0.5, 0.2, 0.1)):
         (METHODS[0], [0.052428, -0.026214, 0]),
         (METHODS[1], [0.001, -0.001, 0]),
         (METHODS[2], [0.004472, -0.004472, 0]),
+        (METHODS[3], [0.1, -0.1, 0]),
     ],
 )
 def test_the_first_step(recipe, moved):

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 import torch
 
+from learners.contract import PLACEHOLDER
 from learners.errors import DivergedError, SnapshotError
 from learners.nmt.decoding import length_bound
 from learners.nmt.hypothesis import Sample
 from learners.nmt.recipes import Recipe
-from learners.nmt.translator import PLACEHOLDER, Translator, new_model
+from learners.nmt.translator import Translator, new_model
 from learners.nmt.vocabulary import EOS
 from learners.snapshot import Snapshot
 from tests.learners.nmt.toys import ARCHITECTURES, TINY, three_token_translator, tiny_translator

@@ -1,8 +1,10 @@
-"""The table of the study, from runs made by hand."""
+"""The tables of studies, from runs made by hand."""
 
 import pytest
 
-from benchmarks.studies.learning import Played, table
+from benchmarks.studies.learning import STUDY
+from benchmarks.studies.smt import means, ordering
+from benchmarks.studies.study import Played, table
 from lambdas.phases import Layout
 from learners.journal import Entry
 from simulator.competition import Contestant
@@ -35,10 +37,16 @@ def test_first_seen_sources_and_repeats_are_told_apart():
 
 
 def test_a_row_tells_the_difference_the_gap_and_the_length():
-    lines = table([STATIC, LEARNER, ORACLE]).splitlines()
+    lines = table([STATIC, LEARNER, ORACLE], STUDY).splitlines()
     assert len(lines) == 5
     cells = [cell.strip() for cell in lines[3].strip("|").split("|")]
     assert cells[:3] == ["BNMT-EL", "1", "0.3000"]
     assert cells[3].startswith("+0.1000 (")
     assert cells[4:7] == ["16.7 %", "0.2000", "0.5000"]
     assert cells[-1] == "2.00"
+
+
+def test_systems_are_ordered_by_the_mean_over_their_seeds():
+    again = played("BNMT-EL", [0.1] * 12, ["w x y z u"] * 12)
+    assert means([STATIC, LEARNER, again]) == pytest.approx({"BNMT-static": 0.2, "BNMT-EL": 0.2})
+    assert ordering(means([STATIC, ORACLE])) == "BNMT-oracle 0.8000 > BNMT-static 0.2000"

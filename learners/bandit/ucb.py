@@ -1,0 +1,52 @@
+"""UCB1: which of several systems should play? The one with the highest reward that is still believable (card B12).
+
+An arm's index is its mean reward plus ``sqrt(2 ln n / n_arm)``, which grows while others are played.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from learners.snapshot import Snapshot
+
+Vector = npt.NDArray[np.float64]
+
+
+class Ucb1:
+    """Plays each arm once, then the one with the highest index."""
+
+    def __init__(self, arms: int) -> None:
+        self._plays = np.zeros(arms)
+        self._rewards = np.zeros(arms)
+
+    def choose(self, rng: np.random.Generator) -> int:  # noqa: ARG002 (only variants draw)
+        untried = self._untried()
+        return untried if untried is not None else int(np.argmax(self.indices()))
+
+    def indices(self) -> Vector:
+        """The upper confidence bound of each arm, all of which have been played."""
+        bounds: Vector = self._rewards / self._plays + np.sqrt(2 * np.log(self._plays.sum()) / self._plays)
+        return bounds
+
+    def observe(self, arm: int, reward: float) -> None:
+        self._plays[arm] += 1
+        self._rewards[arm] += reward
+
+    def save(self) -> Snapshot:
+        return Snapshot({"plays": self._plays.copy(), "rewards": self._rewards.copy()})
+
+    def load(self, snapshot: Snapshot) -> None:
+        self._plays, self._rewards = snapshot.arrays["plays"].copy(), snapshot.arrays["rewards"].copy()
+
+    def _untried(self) -> int | None:
+        return int(np.argmin(self._plays)) if not self._plays.all() else None
+
+
+class SamplingUcb1(Ucb1):
+    """Draws an arm in proportion to its index: the paper says only that this variant explores more."""
+
+    def choose(self, rng: np.random.Generator) -> int:
+        untried = self._untried()
+        if untried is not None:
+            return untried
+        indices = self.indices()
+        return int(np.searchsorted(np.cumsum(indices / indices.sum())[:-1], rng.random(), side="right"))

@@ -1,0 +1,20 @@
+"""A log-linear translator that does not learn."""
+
+from learners.contract import PLACEHOLDER, StaticSystem
+from learners.smt.forest import Derivation, LogLinearTranslator
+
+
+def spoken(derivation: Derivation) -> str:
+    """The text to propose: never empty."""
+    return derivation.translation.strip() or PLACEHOLDER
+
+
+class StaticLogLinear(StaticSystem):
+    """SMT-static and SMT-oracle: the best derivation under the weights as tuned."""
+
+    def __init__(self, translator: LogLinearTranslator) -> None:
+        self._translator = translator
+
+    def propose(self, source: str) -> str:
+        weights = self._translator.weights
+        return spoken(self._translator.forest(source, weights).best(weights))

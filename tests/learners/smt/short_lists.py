@@ -1,0 +1,75 @@
+"""Translators whose forests are short lists of derivations: everything about them can be enumerated."""
+
+import zlib
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from learners.smt.forest import Derivation
+
+# Card B4: three candidates with three features.
+CARD = [
+    Derivation("a c c", np.array([1.0, 0, 2])),
+    Derivation("b c", np.array([0.0, 1, 1])),
+    Derivation("a b", np.array([1.0, 1, 0])),
+]
+CARD_WEIGHTS = np.array([0.5, 0.2, 0.1])
+
+
+class ListForest:
+    """All derivations, in a list."""
+
+    def __init__(self, derivations):
+        self._derivations = derivations
+        self._features = np.array([one.features for one in derivations])
+
+    def _odds(self, weights):
+        scores = self._features @ weights
+        odds = np.exp(scores - scores.max())
+        return odds / odds.sum()
+
+    def best(self, weights):
+        return self._derivations[int(np.argmax(self._features @ weights))]
+
+    def sample(self, weights, rng):
+        return self._derivations[int(rng.choice(len(self._derivations), p=self._odds(weights)))]
+
+    def k_best(self, weights, k):
+        order = np.argsort(-(self._features @ weights), kind="stable")
+        found: dict[str, Derivation] = {}
+        for number in order:
+            found.setdefault(self._derivations[number].translation, self._derivations[number])
+        return list(found.values())[:k]
+
+    def log_partition(self, weights):
+        return float(np.log(np.exp(self._features @ weights).sum()))
+
+    def expectation(self, weights):
+        return self._odds(weights) @ self._features
+
+
+@dataclass
+class ListTranslator:
+    """Knows a list of derivations for each source; or the same for all of them."""
+
+    lists: dict = field(default_factory=dict)
+    usual: list = field(default_factory=lambda: CARD)
+    weights: np.ndarray = field(default_factory=CARD_WEIGHTS.copy)
+
+    @property
+    def features(self):
+        return tuple(f"feature {number}" for number in range(len(self.weights)))
+
+    def forest(self, source, weights):
+        assert len(weights) == len(self.weights)
+        return ListForest(self.lists.get(source, self.usual))
+
+
+def random_lists(sources, seed=0, size=6, dimension=3):
+    """Other derivations for each source, of words that are in nobody's dictionary."""
+    lists = {}
+    for source in sources:
+        rng = np.random.default_rng([seed, zlib.crc32(source.encode())])
+        texts = [" ".join(rng.choice(list("abcdefg"), size=rng.integers(4, 9))) for _ in range(size)]
+        lists[source] = [Derivation(text, rng.normal(size=dimension)) for text in texts]
+    return lists
