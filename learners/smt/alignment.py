@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from thot.alignment import FastAlignModel, SymmetrizationHeuristic, SymmetrizedAligner
+from thot.alignment import FastAlignModel
+from thot.common import WordAlignmentMatrix
 
 from learners.errors import TrainingError
 from learners.smt.hashing import FIRST, Array, compiled, mix, place, room
 from learners.smt.words import Words
 
-THOT_RESERVED = 3  # the first words of a thot vocabulary stand for no word; number 0 is the empty word
-EMPTY_WORD = -1  # its number here
-RAREST = 1e-5  # a lexical probability below this is not kept
+EMPTY_WORD = -1  # what words without a link are linked to
 CHUNK = 5_000  # sentences aligned at a time
 
 Sentence = Sequence[str]
@@ -53,12 +52,8 @@ def align(
         raise TrainingError("no translation model can be learned from an empty text")
     forwards = _model(pairs, iterations)
     backwards = _model([(target, source) for source, target in pairs], iterations)
-    links = _links(pairs, forwards, backwards)
-    return Alignment(
-        bitext(pairs, links, source_words, target_words),
-        _lexicon(forwards, source_words, target_words),
-        _lexicon(backwards, target_words, source_words),
-    )
+    text = bitext(pairs, _links(pairs, forwards, backwards), source_words, target_words)
+    return Alignment(text, *lexicons(text))
 
 
 def bitext(
@@ -97,26 +92,39 @@ def _model(pairs: Sequence[tuple[Sentence, Sentence]], iterations: int) -> FastA
 def _links(
     pairs: Sequence[tuple[Sentence, Sentence]], forwards: FastAlignModel, backwards: FastAlignModel
 ) -> list[Array]:
-    aligner = SymmetrizedAligner(forwards, backwards)
-    aligner.heuristic = SymmetrizationHeuristic.GROW_DIAG_FINAL_AND
     links = []
     for start in range(0, len(pairs), CHUNK):
-        chunk = pairs[start : start + CHUNK]
-        matrices = aligner.get_best_alignments([source for source, _ in chunk], [target for _, target in chunk])
-        links += [np.argwhere(matrix.to_numpy()) for _, matrix in matrices]
+        sources = [source for source, _ in pairs[start : start + CHUNK]]
+        targets = [target for _, target in pairs[start : start + CHUNK]]
+        there = forwards.get_best_alignments(sources, targets)
+        back = backwards.get_best_alignments(targets, sources)
+        links += [symmetrised(matrix, other) for (_, matrix), (_, other) in zip(there, back, strict=True)]
     return links
 
 
-def _lexicon(model: FastAlignModel, given: Words, words: Words) -> Lexicon:
-    conditions, outcomes, probabilities = [], [], []
-    numbers = [words.number(model.get_trg_word(index)) for index in range(model.trg_vocab_size)]
-    for index in (0, *range(THOT_RESERVED, model.src_vocab_size)):
-        condition = given.number(model.get_src_word(index)) if index else EMPTY_WORD
-        for outcome, probability in model.get_translations(index, RAREST):
-            conditions.append(condition)
-            outcomes.append(numbers[outcome])
-            probabilities.append(probability)
-    return lexicon(np.array(conditions), np.array(outcomes), np.array(probabilities))
+def symmetrised(there: WordAlignmentMatrix, back: WordAlignmentMatrix) -> Array:
+    """Links from both directions by grow-diag-final-and (Koehn 2003): rows of a source and a target position."""
+    back.transpose()
+    there.grow_diag_final_and(back)
+    return np.argwhere(there.to_numpy())
+
+
+def lexicons(text: Bitext) -> tuple[Lexicon, Lexicon]:
+    """Target words given source words, and the other way round, by how often they are linked (Koehn 2003)."""
+    sentence = np.repeat(np.arange(len(text.link_start) - 1), np.diff(text.link_start))
+    source_at = text.source_start[sentence] + text.link_source
+    target_at = text.target_start[sentence] + text.link_target
+    lonely_source = np.delete(text.source, source_at)
+    lonely_target = np.delete(text.target, target_at)
+    sources = np.concatenate((text.source[source_at], lonely_source, np.full(len(lonely_target), EMPTY_WORD)))
+    targets = np.concatenate((text.target[target_at], np.full(len(lonely_source), EMPTY_WORD), lonely_target))
+    return _shares(sources, targets), _shares(targets, sources)
+
+
+def _shares(conditions: Array, outcomes: Array) -> Lexicon:
+    pairs, counts = np.unique(np.stack((conditions, outcomes)), axis=1, return_counts=True)
+    totals = np.bincount(pairs[0] - EMPTY_WORD, counts)
+    return lexicon(pairs[0].copy(), pairs[1].copy(), counts / totals[pairs[0] - EMPTY_WORD])
 
 
 @compiled

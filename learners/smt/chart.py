@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from learners.smt.features import Index
-from learners.smt.hashing import FIRST, Array, compiled, mix, place, room
+from learners.smt.hashing import FIRST, Array, copy, descending, inner, mix, place, room
 from learners.smt.language_model import START, LanguageModel, advance, predict
 from learners.smt.options import NOTHING, Options
 
@@ -64,7 +64,7 @@ class Chart(NamedTuple):
     buffer: Array  # scratch: the last words of a new hypothesis, last first
 
 
-@compiled
+@inner
 def new_chart(size: int, cubes: int, limit: int, model: LanguageModel) -> Chart:
     """A chart for so many nodes and edges, and cells with so many cubes, with the start of the sentence in it."""
     width = model.order
@@ -105,7 +105,7 @@ def new_chart(size: int, cubes: int, limit: int, model: LanguageModel) -> Chart:
     return chart
 
 
-@compiled
+@inner
 def _note(nodes: Nodes, node: int, lefts: int, most: int, word: int, log_probability: float) -> int:
     """Remember a word at the left border of a new hypothesis, as long as words before it may matter."""
     if CLOSED < lefts < most:
@@ -115,7 +115,7 @@ def _note(nodes: Nodes, node: int, lefts: int, most: int, word: int, log_probabi
     return lefts
 
 
-@compiled
+@inner
 def _append(
     chart: Chart, model: LanguageModel, tail: int, node: int, length: int, lefts: int
 ) -> tuple[float, int, int]:
@@ -130,13 +130,13 @@ def _append(
             advance(context, word, length)
             gain += log_probability - nodes.inner[tail, k]
         lefts = _note(nodes, node, lefts, model.order - 1, word, log_probability)
-    if length <= count or count == model.order - 1:
+    if length <= max(count, 0) or count == model.order - 1:  # only the tail's own words matter now
         length = nodes.rights[tail]
-        context[:length] = nodes.right[tail, :length]
+        copy(nodes.right[tail], context, length)
     return gain, length, CLOSED if count == CLOSED else lefts
 
 
-@compiled
+@inner
 def _compose(
     chart: Chart, model: LanguageModel, options: Options, option: int, tails: tuple[int, int], node: int
 ) -> tuple[float, int]:
@@ -154,11 +154,11 @@ def _compose(
             unknown += symbol >= model.words
         fluency += gain
     nodes.lefts[node], nodes.rights[node] = lefts, length
-    nodes.right[node, :length] = context[:length]
+    copy(context, nodes.right[node], length)
     return fluency, unknown
 
 
-@compiled
+@inner
 def _key(nodes: Nodes, node: int) -> int:
     """The hash of all that the future of a hypothesis depends on."""
     key = mix(mix(mix(FIRST, nodes.group[node]), nodes.lefts[node]), nodes.rights[node])
@@ -169,38 +169,42 @@ def _key(nodes: Nodes, node: int) -> int:
     return key
 
 
-@compiled
+@inner
 def _push(chart: Chart, size: int, estimate: float, member: tuple[int, int, int, int]) -> int:
     """Put a member of a cube into the heap."""
     heap, members = chart.heap, chart.member
     at = size
     while at > 0 and heap[(at - 1) // 2] < estimate:
-        heap[at], members[at] = heap[(at - 1) // 2], members[(at - 1) // 2]
+        heap[at] = heap[(at - 1) // 2]
+        copy(members[(at - 1) // 2], members[at], 4)
         at = (at - 1) // 2
-    heap[at], members[at] = estimate, member
+    heap[at] = estimate
+    members[at, 0], members[at, 1], members[at, 2], members[at, 3] = member
     return size + 1
 
 
-@compiled
+@inner
 def _pop(chart: Chart, size: int) -> tuple[int, int, int, int]:
     """Take the best member out of the heap."""
     heap, members = chart.heap, chart.member
     cube, option, first, second = members[0, 0], members[0, 1], members[0, 2], members[0, 3]
-    last, moved = heap[size - 1], members[size - 1].copy()
     at, size = 0, size - 1
+    last = heap[size]
     while True:
         below = 2 * at + 1
         if below + 1 < size and heap[below + 1] > heap[below]:
             below += 1
         if below >= size or heap[below] <= last:
             break
-        heap[at], members[at] = heap[below], members[below]
+        heap[at] = heap[below]
+        copy(members[below], members[at], 4)
         at = below
-    heap[at], members[at] = last, moved
+    heap[at] = last
+    copy(members[size], members[at], 4)
     return cube, option, first, second
 
 
-@compiled
+@inner
 def _offer(chart: Chart, options: Options, cubes: Cubes, size: int, member: tuple[int, int, int, int]) -> int:
     """Push a member if the cube has it."""
     cube, option, first, second = member
@@ -219,7 +223,7 @@ def _offer(chart: Chart, options: Options, cubes: Cubes, size: int, member: tupl
     return _push(chart, size, estimate, member)
 
 
-@compiled
+@inner
 def _take(
     chart: Chart,
     model: LanguageModel,
@@ -257,7 +261,7 @@ def _take(
     chart.used[1] += 1
 
 
-@compiled
+@inner
 def fill_cell(
     chart: Chart, model: LanguageModel, options: Options, cubes: Cubes, count: int, limit: int, weights: Array
 ) -> tuple[int, int]:
@@ -281,7 +285,11 @@ def fill_cell(
             if first == 0:
                 size = _offer(chart, options, cubes, size, (cube, option + 1, 0, 0))
     end = chart.used[0]
-    by_score = np.argsort(-chart.nodes.score[begin:end], kind="mergesort")
-    by_group = np.argsort(chart.nodes.group[begin:end][by_score], kind="mergesort")
-    chart.order[begin:end] = begin + by_score[by_group]
+    by_score = descending(chart.nodes.score[begin:end])
+    groups = np.empty(end - begin)
+    for k in range(end - begin):
+        groups[k] = -chart.nodes.group[begin + by_score[k]]
+    by_group = descending(groups)
+    for k in range(end - begin):
+        chart.order[begin + k] = begin + by_score[by_group[k]]
     return begin, end

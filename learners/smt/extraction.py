@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from learners.smt.alignment import Bitext
-from learners.smt.hashing import EMPTY, FILL, FIRST, Array, compiled, find, mix, place, room
+from learners.smt.hashing import EMPTY, FILL, FIRST, Array, compiled, find, inner, mix, place, room
 from learners.smt.recipes import SmtRecipe
 
 GAP = -1  # the first gap in a pattern, in the order of the source; the second is one less
@@ -82,7 +82,7 @@ def spans_of(bitext: Bitext, sentence: int, longest: int) -> Spans:
     return Spans(low, high, consistent, tight, last >= 0, to_source < 0)
 
 
-@compiled
+@inner
 def _add(rows: Array, count: int, row: tuple[int, ...]) -> int:
     if count < len(rows):
         for k in range(8):
@@ -91,7 +91,7 @@ def _add(rows: Array, count: int, row: tuple[int, ...]) -> int:
     return count
 
 
-@compiled
+@inner
 def plain_rules(spans: Spans, limits: Limits, rows: Array) -> int:
     """Fill in all plain phrases; returns how many."""
     count = 0
@@ -114,7 +114,7 @@ def plain_rules(spans: Spans, limits: Limits, rows: Array) -> int:
     return count
 
 
-@compiled
+@inner
 def gapped_rules(spans: Spans, limits: Limits, rows: Array, count: int) -> int:
     """Fill in all rules with gaps, after those that there are; returns how many there are then."""
     n = len(spans.linked)
@@ -133,7 +133,7 @@ def gapped_rules(spans: Spans, limits: Limits, rows: Array, count: int) -> int:
     return count
 
 
-@compiled
+@inner
 def _second_gaps(spans: Spans, limits: Limits, rows: Array, count: int, outer: tuple[int, int, int, int]) -> int:
     i, j, a, b = outer
     words_left = limits.symbols - 2 - (a - i)
@@ -145,7 +145,7 @@ def _second_gaps(spans: Spans, limits: Limits, rows: Array, count: int, outer: t
     return count
 
 
-@compiled
+@inner
 def _add_gapped(spans: Spans, limits: Limits, rows: Array, count: int, row: tuple[int, ...]) -> int:
     """Add a rule if it has a linked word outside its gaps, and not too many target words."""
     words = row[TARGET_TO] - row[TARGET_FROM]
@@ -196,14 +196,14 @@ def target_pattern(words: Array, spans: Spans, row: Array, pattern: Array) -> in
     return length
 
 
-@compiled
+@inner
 def pattern_key(key: int, pattern: Array, length: int) -> int:
     for k in range(length):
         key = mix(key, pattern[k])
     return key
 
 
-@compiled
+@inner
 def _keys(bitext: Bitext, sentence: int, spans: Spans, rows: Array, count: int) -> tuple[Array, Array]:
     """Of every row: the hashes of its source side and of the whole rule."""
     sources, rules = np.empty(count, np.int64), np.empty(count, np.int64)
@@ -216,13 +216,13 @@ def _keys(bitext: Bitext, sentence: int, spans: Spans, rows: Array, count: int) 
     return sources, rules
 
 
-@compiled
+@inner
 def _rules_of(bitext: Bitext, sentence: int, limits: Limits, rows: Array) -> tuple[int, Spans]:
     spans = spans_of(bitext, sentence, max(limits.span, limits.phrase_length))
     return gapped_rules(spans, limits, rows, plain_rules(spans, limits, rows)), spans
 
 
-@compiled
+@inner
 def _is_frequent_only(row: Array, limits: Limits) -> bool:
     """Is this a rule that is kept only if it is seen more than once?"""
     return row[GAP1] != NONE or row[TO] - row[FROM] > limits.singleton_length
@@ -287,7 +287,7 @@ def _move(old: _RuleTable, new: _RuleTable) -> None:
             new.counts[at], new.sentence[at], new.row[at] = old.counts[slot], old.sentence[slot], old.row[slot]
 
 
-@compiled
+@inner
 def _source_key(bitext: Bitext, sentence: int, row: Array) -> int:
     pattern = np.empty(256, np.int32)
     source = bitext.source[bitext.source_start[sentence] : bitext.source_start[sentence + 1]]

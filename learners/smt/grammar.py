@@ -4,13 +4,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learners.smt.alignment import EMPTY_WORD, RAREST, Alignment, Bitext, Lexicon
+from learners.smt.alignment import EMPTY_WORD, Alignment, Bitext, Lexicon
 from learners.smt.extraction import Counted, extract, source_pattern, spans_of, target_pattern
-from learners.smt.hashing import EMPTY, FILL, FIRST, Array, compiled, find, mix, place
+from learners.smt.hashing import EMPTY, FILL, FIRST, Array, compiled, find, inner, mix, place
 from learners.smt.language_model import LanguageModel, advance, predict
 from learners.smt.recipes import SmtRecipe
 
 ROOT = 0
+RAREST = 1e-5  # the least lexical probability of a word
 
 
 class Grammar(NamedTuple):
@@ -140,21 +141,23 @@ def _reordered(starts: Array, symbols: Array, order: Array) -> tuple[Array, Arra
     return new_starts, new_symbols
 
 
-@compiled
-def best_partners(words: Array, partners: Array, lexicon: Lexicon) -> float:
-    """The log10 probability of words when each comes from its best partner, or from none (Koehn 2003's max)."""
+@inner
+def _probability(lexicon: Lexicon, given: int, word: int) -> float:
+    slot = find(lexicon.keys, mix(mix(FIRST, given), word))
+    return lexicon.probabilities[slot] if slot >= 0 else 0.0
+
+
+@inner
+def _best_partners(words: Array, partners: Array, lexicon: Lexicon) -> float:
+    """The log10 probability of words when each comes from its best partner, or from none."""
     total = 0.0
     for w in range(len(words)):
         if words[w] < 0:
             continue
-        best = RAREST
-        for p in range(-1, len(partners)):
-            given = EMPTY_WORD if p < 0 else partners[p]
-            if p >= 0 and given < 0:
-                continue
-            slot = find(lexicon.keys, mix(mix(FIRST, given), words[w]))
-            if slot >= 0:
-                best = max(best, lexicon.probabilities[slot])
+        best = max(RAREST, _probability(lexicon, EMPTY_WORD, words[w]))
+        for p in range(len(partners)):
+            if partners[p] >= 0:
+                best = max(best, _probability(lexicon, partners[p], words[w]))
         total += np.log10(best)
     return total
 
@@ -169,7 +172,7 @@ def _lexical(
         first, end = bitext.source_start[sentences[r]], bitext.source_start[sentences[r] + 1]
         source = pattern[: source_pattern(bitext.source[first:end], rows[r], pattern)]
         target = symbols[starts[r] : starts[r + 1]]
-        scores[r] = best_partners(source, target, lexicon) if inverse else best_partners(target, source, lexicon)
+        scores[r] = _best_partners(source, target, lexicon) if inverse else _best_partners(target, source, lexicon)
     return scores
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from learners.smt.chart import NO_TAIL, Chart, Cubes, fill_cell, new_chart
 from learners.smt.grammar import Grammar
-from learners.smt.hashing import Array, compiled
+from learners.smt.hashing import Array, compiled, copy, inner
 from learners.smt.language_model import LanguageModel
 from learners.smt.options import (
     BEGIN,
@@ -23,7 +23,7 @@ from learners.smt.options import (
 )
 
 
-@compiled
+@inner
 def new_cubes(count: int) -> Cubes:
     return Cubes(
         np.empty((count, 2), np.int64),
@@ -34,7 +34,7 @@ def new_cubes(count: int) -> Cubes:
     )
 
 
-@compiled
+@inner
 def _by_cell(matches: Array, longest: int, n: int) -> tuple[Array, Array]:
     """Matches in the order of their cells, and where each cell's start."""
     starts = np.zeros(n * longest + 1, np.int64)
@@ -75,25 +75,26 @@ def decode(
                 _add_match(cubes, count, matches[order[k]], options, options.list_of[order[k]], cells)
                 count += 1
             if length == 1 and copied[i] >= 0:
-                cubes.options[count] = options.list_start[copied[i] : copied[i] + 2]
+                copy(options.list_start[copied[i] :], cubes.options[count], 2)
                 cubes.tails[count] = NO_TAIL
                 count += 1
-            cells[i, length - 1] = fill_cell(chart, model, options, cubes, count, limit, weights)
+            begin, end = fill_cell(chart, model, options, cubes, count, limit, weights)
+            cells[i, length - 1, 0], cells[i, length - 1, 1] = begin, end
     _glue(chart, model, options, cubes, cells, limit, weights)
     return chart, options
 
 
-@compiled
+@inner
 def _add_match(cubes: Cubes, cube: int, match: Array, options: Options, list_number: int, cells: Array) -> None:
-    cubes.options[cube] = options.list_start[list_number : list_number + 2]
+    copy(options.list_start[list_number:], cubes.options[cube], 2)
     cubes.tails[cube] = NO_TAIL
     if match[GAP1] >= 0:
-        cubes.tails[cube, 0] = cells[match[GAP1], match[END1] - match[GAP1] - 1]
+        copy(cells[match[GAP1], match[END1] - match[GAP1] - 1], cubes.tails[cube, 0], 2)
     if match[GAP2] >= 0:
-        cubes.tails[cube, 1] = cells[match[GAP2], match[END2] - match[GAP2] - 1]
+        copy(cells[match[GAP2], match[END2] - match[GAP2] - 1], cubes.tails[cube, 1], 2)
 
 
-@compiled
+@inner
 def _glue(
     chart: Chart, model: LanguageModel, options: Options, cubes: Cubes, cells: Array, limit: int, weights: Array
 ) -> None:
@@ -106,20 +107,20 @@ def _glue(
         for start in range(max(0, end - longest), end):
             option = GLUE if start else BEGIN
             cubes.options[count, 0], cubes.options[count, 1] = option, option + 1
-            cubes.tails[count, 0] = prefixes[start]
-            cubes.tails[count, 1] = cells[start, end - start - 1]
+            copy(prefixes[start], cubes.tails[count, 0], 2)
+            copy(cells[start, end - start - 1], cubes.tails[count, 1], 2)
             count += 1
-        prefixes[end] = fill_cell(chart, model, options, cubes, count, limit, weights)
+        prefixes[end, 0], prefixes[end, 1] = fill_cell(chart, model, options, cubes, count, limit, weights)
     finish(chart, model, options, cubes, prefixes[n], limit, weights)
 
 
-@compiled
+@inner
 def finish(
     chart: Chart, model: LanguageModel, options: Options, cubes: Cubes, last: Array, limit: int, weights: Array
 ) -> None:
     """One node for everything that translates the whole sentence."""
     cubes.options[0, 0], cubes.options[0, 1] = GOAL, GOAL + 1
-    cubes.tails[0, 0] = last
-    cubes.tails[0, 1] = NO_TAIL
+    cubes.tails[0] = NO_TAIL
+    copy(last, cubes.tails[0, 0], 2)
     cubes.base[0], cubes.jump[0], cubes.group[0] = 0.0, 0, 0
     fill_cell(chart, model, options, cubes, 1, limit, weights)

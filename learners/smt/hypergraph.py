@@ -7,7 +7,7 @@ import numpy as np
 from learners.smt.chart import Chart
 from learners.smt.features import Index
 from learners.smt.forest import Derivation, Vector
-from learners.smt.hashing import Array, compiled
+from learners.smt.hashing import Array, compiled, copy, inner
 from learners.smt.inference import Graph, best_edges, draw_edges, inside_sums, posteriors, spell_out
 from learners.smt.language_model import END
 from learners.smt.options import Options
@@ -16,7 +16,7 @@ from learners.smt.ranking import Ranking
 AT = Index()
 
 
-@compiled
+@inner
 def _useful_nodes(chart: Chart) -> Array:
     """Nodes that lead to the goal."""
     useful = np.zeros(chart.used[0], np.bool_)
@@ -52,7 +52,7 @@ def graph_of(chart: Chart, options: Options) -> Graph:
             if edges.tail[edge, t] >= 0:
                 tails[place, t] = number[edges.tail[edge, t]]
         used[place] = edges.option[edge]
-        features[place] = options.features[edges.option[edge]]
+        copy(options.features[edges.option[edge]], features[place], features.shape[1])
         features[place, AT.LanguageModel] = edges.fluency[edge]
         features[place, AT.LanguageModel_OOV] = edges.unknown[edge]
         features[place, AT.Reordering] -= edges.jump[edge]

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learners.smt.hashing import Array, compiled
+from learners.smt.hashing import Array, compiled, inner
 
 
 class Graph(NamedTuple):
@@ -18,7 +18,7 @@ class Graph(NamedTuple):
     symbols: Array  # words, or -1 and -2 for what the first and the second tail write
 
 
-@compiled
+@inner
 def _term(tails: Array, scores: Array, edge: int, inside: Array) -> float:
     total = scores[edge]
     for t in range(2):

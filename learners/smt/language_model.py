@@ -86,12 +86,12 @@ def train(sentences: Iterator[Array], order: int, words: int) -> LanguageModel:
     table = _Table.for_grams(grams)
     lower, hashes = np.full(1, 1.0 / (words - 1)), np.array([FIRST])  # the start symbol is not predicted
     for n, (level, counts) in enumerate(zip(grams, adjusted, strict=True)):
-        discounts = _discounts(counts)[np.minimum(counts, 3)]
+        taken = discounts(counts)[np.minimum(counts, 3)]
         total = np.bincount(level.prefix, counts, len(lower))
-        left = np.bincount(level.prefix, discounts, len(lower)) / np.maximum(total, 1)
+        left = np.bincount(level.prefix, taken, len(lower)) / np.maximum(total, 1)
         if n:
             table.back_off(hashes, np.log10(left, where=left > 0, out=np.zeros_like(left)))
-        probability = (counts - discounts) / total[level.prefix] + left[level.prefix] * lower[level.suffix]
+        probability = (counts - taken) / total[level.prefix] + left[level.prefix] * lower[level.suffix]
         lower, hashes = probability, table.add(hashes[level.suffix], level.first, np.log10(probability))
     return LanguageModel(table.keys, table.values, order, words)
 
@@ -125,14 +125,14 @@ def _adjusted(grams: list[_Grams], n: int) -> Array:
     return counts
 
 
-def _discounts(counts: Array) -> Array:
+def discounts(counts: Array) -> Array:
     """What is taken from counts of 0, 1, 2, and 3 or more."""
     n1, n2, n3, n4 = (int((counts == k).sum()) for k in range(1, 5))
     if not n1 or not n2 or not n3:
         return FALLBACK
     y = n1 / (n1 + 2 * n2)
-    discounts = np.array([0.0, 1 - 2 * y * n2 / n1, 2 - 3 * y * n3 / n2, 3 - 4 * y * n4 / n3])
-    return discounts if all(0 < discounts[k] < k for k in (1, 2, 3)) else FALLBACK
+    estimated = np.array([0.0, 1 - 2 * y * n2 / n1, 2 - 3 * y * n3 / n2, 3 - 4 * y * n4 / n3])
+    return estimated if all(0 < estimated[k] < k for k in (1, 2, 3)) else FALLBACK
 
 
 class _Table:

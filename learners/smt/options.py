@@ -7,7 +7,7 @@ import numpy as np
 from learners.smt.extraction import GAP
 from learners.smt.features import FEATURES, Index
 from learners.smt.grammar import ROOT, Grammar, child
-from learners.smt.hashing import FIRST, Array, compiled, mix, place, room
+from learners.smt.hashing import FIRST, Array, copy, descending, inner, mix, place, room
 from learners.smt.language_model import END, LanguageModel, predict
 
 AT = Index()
@@ -29,23 +29,25 @@ class Options(NamedTuple):
     list_of: Array  # by match; the lists of single source words that are copied come last
 
 
-@compiled
+@inner
 def match(grammar: Grammar, sentence: Array, longest: int, gaps: int, matches: Array) -> int:
     """Find source sides in the sentence; returns how many, and fills in as many as there is room for."""
     count = 0
     n = len(sentence)
     stack = np.empty((64 + longest * longest * 4, 7), np.int32)
+    item = np.empty(7, np.int32)
     for i in range(n):
         bound = min(n, i + longest)
-        stack[0] = (i, i, -1, -1, -1, -1, ROOT)
+        stack[0, :] = -1
+        stack[0, FROM], stack[0, TO], stack[0, NODE] = i, i, ROOT
         height = 1
         while height:
             height -= 1
-            item = stack[height].copy()
+            copy(stack[height], item, 7)
             node, position = item[NODE], item[TO]
             if grammar.first_rule[node] < grammar.first_rule[node + 1]:
                 if count < len(matches):
-                    matches[count] = item
+                    copy(item, matches[count], 7)
                 count += 1
             if position < bound:
                 height = _push_word(grammar, sentence, item, stack, height)
@@ -53,18 +55,18 @@ def match(grammar: Grammar, sentence: Array, longest: int, gaps: int, matches: A
     return count
 
 
-@compiled
+@inner
 def _push_word(grammar: Grammar, sentence: Array, item: Array, stack: Array, height: int) -> int:
     if sentence[item[TO]] >= 0:
         node = child(grammar, item[NODE], sentence[item[TO]])
         if node >= 0:
-            stack[height] = item
+            copy(item, stack[height], 7)
             stack[height, TO], stack[height, NODE] = item[TO] + 1, node
             height += 1
     return height
 
 
-@compiled
+@inner
 def _push_gaps(grammar: Grammar, item: Array, bound: int, gaps: int, stack: Array, height: int) -> int:
     """A gap of every length, unless the item ends with one or has enough of them."""
     position = item[TO]
@@ -75,14 +77,14 @@ def _push_gaps(grammar: Grammar, item: Array, bound: int, gaps: int, stack: Arra
     if node < 0:
         return height
     for end in range(position + 1, bound + 1):
-        stack[height] = item
+        copy(item, stack[height], 7)
         stack[height, TO], stack[height, NODE] = end, node
         stack[height, GAP1 + 2 * used], stack[height, END1 + 2 * used] = position, end
         height += 1
     return height
 
 
-@compiled
+@inner
 def all_matches(grammar: Grammar, sentence: Array, longest: int, gaps: int) -> Array:
     matches = np.empty((256 * (len(sentence) + 1), 7), np.int32)
     count = match(grammar, sentence, longest, gaps, matches)
@@ -92,7 +94,7 @@ def all_matches(grammar: Grammar, sentence: Array, longest: int, gaps: int) -> A
     return matches[:count]
 
 
-@compiled
+@inner
 def lonely(sentence: Array, matches: Array) -> Array:
     """The positions of source words that no rule translates by themselves."""
     translated = np.zeros(len(sentence), np.bool_)
@@ -102,7 +104,7 @@ def lonely(sentence: Array, matches: Array) -> Array:
     return np.flatnonzero(~translated)
 
 
-@compiled
+@inner
 def gather(
     grammar: Grammar, model: LanguageModel, matches: Array, copied: Array, weights: Array, prefix: bool
 ) -> Options:
@@ -113,7 +115,7 @@ def gather(
     nodes, list_of = _lists(matches)
     lists = 1 + len(nodes) + len(copied)
     list_start = np.zeros(lists + SPECIAL, np.int64)
-    list_start[:SPECIAL] = np.arange(SPECIAL)
+    copy(np.arange(SPECIAL), list_start, SPECIAL)
     count, size = SPECIAL, 8
     for k in range(len(nodes)):
         first, last = grammar.first_rule[nodes[k]], grammar.first_rule[nodes[k] + 1]
@@ -141,7 +143,7 @@ def gather(
     return options
 
 
-@compiled
+@inner
 def _lists(matches: Array) -> tuple[Array, Array]:
     """The different source sides, and the number of each match's list."""
     keys = np.zeros(room(len(matches)), np.int64)
@@ -158,16 +160,16 @@ def _lists(matches: Array) -> tuple[Array, Array]:
     return nodes[:count], list_of
 
 
-@compiled
+@inner
 def _add_special(options: Options, weights: Array) -> None:
     """The empty start, the end, the first part of a translation and every further part."""
-    options.symbols[:6] = np.array([-1, END, -1, -2, -1, -2])
-    options.start[: SPECIAL + 1] = np.array([0, 0, 2, 4, 6])
+    copy(np.array([-1, END, -1, -2, -1, -2]), options.symbols, 6)
+    copy(np.array([0, 0, 2, 4, 6]), options.start, SPECIAL + 1)
     options.features[GLUE, AT.Glue] = 1.0
     options.score[GLUE] = options.estimate[GLUE] = weights[AT.Glue]
 
 
-@compiled
+@inner
 def _dot(features: Array, weights: Array) -> float:
     total = 0.0
     for k in range(len(weights)):
@@ -175,7 +177,7 @@ def _dot(features: Array, weights: Array) -> float:
     return total
 
 
-@compiled
+@inner
 def _rule_features(grammar: Grammar, node: int, rule: int, features: Array) -> None:
     count, source_count = grammar.rule_count[rule], grammar.source_count[node]
     features[AT.EgivenFCoherent] = np.log10(count / source_count)
@@ -197,7 +199,7 @@ def _rule_features(grammar: Grammar, node: int, rule: int, features: Array) -> N
             features[AT.Reordering] = -1.0
 
 
-@compiled
+@inner
 def _add_rules(grammar: Grammar, options: Options, node: int, at: int, weights: Array, prefix: bool) -> None:
     """All translations of one source side, the most promising first."""
     first, last = grammar.first_rule[node], grammar.first_rule[node + 1]
@@ -206,10 +208,10 @@ def _add_rules(grammar: Grammar, options: Options, node: int, at: int, weights: 
     for r in range(last - first):
         _rule_features(grammar, node, first + r, features[r])
         estimates[r] = _dot(features[r], weights) + weights[AT.LanguageModel] * grammar.fluency[first + r]
-    order = np.argsort(-estimates, kind="mergesort")
+    order = descending(estimates)
     for k in range(len(order)):
         rule = first + order[k]
-        options.features[at + k] = features[order[k]]
+        copy(features[order[k]], options.features[at + k], WIDTH)
         options.score[at + k] = _dot(features[order[k]], weights)
         options.estimate[at + k] = estimates[order[k]]
         end = options.start[at + k]
@@ -222,7 +224,7 @@ def _add_rules(grammar: Grammar, options: Options, node: int, at: int, weights: 
         options.start[at + k + 1] = end
 
 
-@compiled
+@inner
 def _add_copy(model: LanguageModel, options: Options, at: int, word: int, weights: Array, prefix: bool) -> None:
     features = options.features[at]
     features[AT.PassThrough] = 1.0

@@ -7,7 +7,7 @@ import numpy as np
 from learners.smt.chart import NO_TAIL, Chart, Cubes, fill_cell, new_chart
 from learners.smt.features import Index
 from learners.smt.grammar import Grammar
-from learners.smt.hashing import FIRST, Array, compiled, mix, place
+from learners.smt.hashing import FIRST, Array, compiled, copy, inner, mix, place
 from learners.smt.hiero import finish, new_cubes
 from learners.smt.language_model import LanguageModel
 from learners.smt.options import FROM, TO, Options, all_matches, gather, lonely
@@ -35,7 +35,7 @@ class Phrases(NamedTuple):
     future: Array  # [start, end]: the best estimate for a span, by itself
 
 
-@compiled
+@inner
 def _phrases(matches: Array, alone: Array, options: Options, n: int, longest: int) -> Phrases:
     lists = np.full((n, longest), -1)
     best = np.full((n, longest), -np.inf)
@@ -58,7 +58,7 @@ def _phrases(matches: Array, alone: Array, options: Options, n: int, longest: in
     return Phrases(lists, future)
 
 
-@compiled
+@inner
 def _new_coverages(n: int, distortion: int) -> Coverages:
     """Room for all that the distortion limit allows, and the coverage of nothing."""
     patterns = (1 << min(max(distortion, 1), n)) * (distortion + 2)
@@ -80,7 +80,7 @@ def _new_coverages(n: int, distortion: int) -> Coverages:
     return coverages
 
 
-@compiled
+@inner
 def _future(gap: int, mask: int, n: int, future: Array) -> float:
     """The estimate of what is uncovered."""
     total, start = 0.0, gap
@@ -94,7 +94,7 @@ def _future(gap: int, mask: int, n: int, future: Array) -> float:
     return total + future[start, n]
 
 
-@compiled
+@inner
 def _coverage(coverages: Coverages, gap: int, mask: int, end: int, future: Array) -> int:
     """The number of a coverage, new if it is."""
     while mask & 1:
@@ -110,7 +110,7 @@ def _coverage(coverages: Coverages, gap: int, mask: int, end: int, future: Array
     return coverages.number[slot]
 
 
-@compiled
+@inner
 def _extend(
     coverages: Coverages,
     old: int,
@@ -133,15 +133,15 @@ def _extend(
             continue
         new = _coverage(coverages, gap, mask | bits, start + length, phrases.future)
         cubes.options[count, 0], cubes.options[count, 1] = options.list_start[number], options.list_start[number + 1]
-        cubes.tails[count, 0] = coverages.slice[old]
-        cubes.tails[count, 1] = NO_TAIL
+        cubes.tails[count] = NO_TAIL
+        copy(coverages.slice[old], cubes.tails[count, 0], 2)
         cubes.base[count] = coverages.future[new] - weights[AT.Reordering] * jump
         cubes.group[count], cubes.jump[count] = new, jump
         count += 1
     return count
 
 
-@compiled
+@inner
 def _slices(chart: Chart, coverages: Coverages, begin: int, end: int) -> None:
     """Note which hypotheses have which coverage; they are in this order."""
     for place_in_order in range(begin, end):

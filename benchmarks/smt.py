@@ -1,0 +1,160 @@
+"""The statistical decoders: sentences per second, against the same code without its compiler in the same run.
+
+Prints what training takes per 100,000 sentence pairs, too, and how much memory. All seconds are those of one core.
+``--pairs`` trains on more or fewer synthetic out-of-domain pairs.
+"""
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.corpus import megabytes
+from corpora.synth import Generator
+from learners.smt.recipes import Kind
+from learners.smt.translator import SmtTranslator
+
+PAIRS = 5_000
+TOKENS = 7  # of a source, as on average in the task
+SENTENCES = 200
+INTERPRETED = 2  # sentences for the rival: it takes its time
+LIMITS = (30, 100, 600)
+GOAL_LIMIT = 30
+
+
+def sources(count: int) -> list[str]:
+    """Product titles and descriptions of exactly so many tokens."""
+    found: list[str] = []
+    for source, _ in Generator(1).in_domain("training", 40 * count):
+        if len(source.split()) == TOKENS and source not in found:
+            found.append(source)
+        if len(found) == count:
+            break
+    return found
+
+
+class Stages:
+    """Notes how long each stage of training took."""
+
+    def __init__(self) -> None:
+        self._start = time.process_time()
+        self._name = "preparing"
+        self.seconds: list[tuple[str, float]] = []
+
+    def __call__(self, line: str) -> None:
+        now = time.process_time()
+        self.seconds.append((self._name, now - self._start))
+        self._start, self._name = now, line.split()[0]
+
+
+def train(count: int, path: Path) -> None:
+    pairs = list(Generator(1).out_of_domain(count))
+    SmtTranslator.train(pairs[:200]).save(path)  # compiles
+    stages = Stages()
+    translator = SmtTranslator.train(pairs, report=stages)
+    translator.save(path)
+    tokens = np.mean([len(source.split()) for source, _ in pairs])
+    print(
+        f"training on {count:,} pairs of {tokens:.0f} source tokens: {len(translator.model.grammar.rule_count):,} rules"
+    )
+    for name, seconds in stages.seconds[1:]:
+        print(f"  {name:12}{seconds * 100_000 / count:8.0f} s per 100,000 pairs")
+    total = sum(seconds for _, seconds in stages.seconds)
+    print(f"  {'all':12}{total * 100_000 / count:8.0f} s per 100,000 pairs")
+    peak = megabytes(resource.RUSAGE_SELF)
+    start = time.process_time()
+    SmtTranslator.load(path)
+    loading = time.process_time() - start
+    print(f"  peak memory {peak:,.0f} MB; model file {path.stat().st_size / 1e6:,.0f} MB, mapped in {loading:.2f} s")
+
+
+Step = Callable[[SmtTranslator, str], object]
+
+
+def decode(translator: SmtTranslator, source: str) -> object:
+    return translator.forest(source, translator.weights).best(translator.weights)
+
+
+def learn(translator: SmtTranslator, source: str) -> object:
+    """What an expected-loss learner does in a round."""
+    forest = translator.forest(source, translator.weights)
+    forest.sample(translator.weights, np.random.default_rng(1))
+    return forest.expectation(translator.weights)
+
+
+def speed(translator: SmtTranslator, texts: Sequence[str], step: Step) -> float:
+    """Sentences per second."""
+    start = time.process_time()
+    for text in texts:
+        step(translator, text)
+    return len(texts) / (time.process_time() - start)
+
+
+def with_limit(path: Path, kind: Kind, limit: int) -> SmtTranslator:
+    translator = SmtTranslator.load(path, kind)
+    translator.recipe = replace(translator.recipe, pop_limit=limit)
+    return translator
+
+
+def interpreted(path: Path, kind: Kind) -> float:
+    """Sentences per second of the same code, not compiled."""
+    arguments = [sys.executable, "-m", "benchmarks.smt", "--interpreted", str(path), kind]
+    done = subprocess.run(
+        arguments, env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, check=True, capture_output=True, text=True
+    )
+    return float(done.stdout)
+
+
+def run_interpreted(path: Path, kind: Kind) -> None:
+    warnings.simplefilter("ignore", RuntimeWarning)  # hashes overflow on purpose
+    translator = with_limit(path, kind, GOAL_LIMIT)
+    translator.forest("", translator.weights)
+    print(speed(translator, sources(INTERPRETED), decode))
+
+
+def compare(path: Path) -> None:
+    texts = sources(SENTENCES)
+    print(f"{len(texts)} sources of {TOKENS} tokens; sentences per second on one core")
+    columns = ("pop limit", "decode", "+ draw, E", "100-best", "best score", "x interpreted")
+    print(f"  {'decoder':8}" + "".join(f"{column:>14}" for column in columns))
+    for kind in Kind:
+        rival = interpreted(path, kind)
+        for limit in LIMITS:
+            translator = with_limit(path, kind, limit)
+            decode(translator, texts[0])
+            decoded, learned = (speed(translator, texts, step) for step in (decode, learn))
+            forests = [translator.forest(text, translator.weights) for text in texts]
+            start = time.process_time()
+            for forest in forests:
+                forest.k_best(translator.weights, 100)
+            ranked = len(forests) / (time.process_time() - start)
+            score = np.mean([forest.best(translator.weights).features @ translator.weights for forest in forests])
+            ratio = f"{decoded / rival:14.0f}" if limit == GOAL_LIMIT else ""
+            print(f"  {kind:8}{limit:14}{decoded:14.0f}{learned:14.0f}{ranked:14.0f}{score:14.3f}{ratio}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pairs", type=int, default=PAIRS)
+    parser.add_argument("--interpreted", nargs=2, help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.interpreted:
+        run_interpreted(Path(chosen.interpreted[0]), Kind(chosen.interpreted[1]))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.smt"
+        train(chosen.pairs, path)
+        compare(path)
+
+
+if __name__ == "__main__":
+    main()

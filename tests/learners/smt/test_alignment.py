@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+from thot.common import WordAlignmentMatrix
+
+from learners.errors import TrainingError
+from learners.smt.alignment import EMPTY_WORD, align, bitext, lexicons, symmetrised
+from learners.smt.hashing import FIRST, find, mix
+from learners.smt.words import Words
+from tests.learners.smt.toys import PAIRS
+
+
+def matrix(rows, columns, links):
+    made = WordAlignmentMatrix(rows, columns)
+    for link in links:
+        made.set(*link)
+    return made
+
+
+def test_grow_diag_final_and():
+    there = matrix(4, 5, [(0, 0), (1, 1), (2, 1), (3, 4)])
+    back = matrix(5, 4, [(0, 0), (1, 1), (4, 0)])
+    assert symmetrised(there, back).tolist() == [
+        [0, 0],
+        [1, 1],  # both directions agree
+        [2, 1],  # grown: beside a link, and the source word had none
+        [3, 4],  # final-and: neither word had a link
+    ]  # but not 0-4: source word 0 has one
+
+
+def test_words_are_aligned_across_a_reordering():
+    pairs = [(source.split(), target.split()) for source, target in PAIRS]
+    sources, targets = Words.of(s for s, _ in pairs), Words.of((t for _, t in pairs), 3)
+    text = align(pairs, sources, targets, iterations=5).bitext
+    assert pairs[0][0] == ["ich", "habe", "den", "hund", "gesehen"]
+    assert pairs[0][1] == ["i", "have", "seen", "the", "dog"]
+    links = set(zip(text.link_source[: text.link_start[1]], text.link_target[: text.link_start[1]], strict=True))
+    assert {(3, 4), (4, 2)} <= links
+
+
+def probability(lexicon, given, word):
+    slot = find(lexicon.keys, mix(mix(FIRST, given), word))
+    return lexicon.probabilities[slot] if slot >= 0 else 0.0
+
+
+def test_lexical_probabilities_are_shares_of_links():
+    """ja/yes twice, ja/indeed once; wohl has no partner, nor has sir."""
+    pairs = [(["ja", "wohl"], ["yes", "sir"]), (["ja"], ["yes"]), (["ja"], ["indeed"])]
+    sources, targets = Words(["ja", "wohl"]), Words(["yes", "sir", "indeed"], 3)
+    links = [np.array([[0, 0]])] * 3
+    forwards, backwards = lexicons(bitext(pairs, links, sources, targets))
+    ja, wohl, yes, sir, indeed = 0, 1, 3, 4, 5
+    assert probability(forwards, ja, yes) == pytest.approx(2 / 3)
+    assert probability(forwards, ja, indeed) == pytest.approx(1 / 3)
+    assert probability(forwards, ja, sir) == 0.0
+    assert probability(forwards, EMPTY_WORD, sir) == 1.0
+    assert probability(backwards, yes, ja) == 1.0
+    assert probability(backwards, EMPTY_WORD, wohl) == 1.0
+
+
+def test_an_empty_text_is_refused():
+    with pytest.raises(TrainingError, match="empty text"):
+        align([], Words([]), Words([]), 5)

@@ -1,0 +1,229 @@
+"""Both decoders against looking at every derivation, one word at a time."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from learners.smt.extraction import GAP
+from learners.smt.features import FEATURES, Index
+from learners.smt.grammar import ROOT, child
+from learners.smt.language_model import END, START, predict
+from learners.smt.recipes import Kind
+from learners.smt.translator import SmtTranslator
+from tests.learners.smt.toys import model, random_weights, sentences, translator
+
+AT = Index()
+UNLIMITED = 50_000  # more than these sentences have
+
+
+class Exhaustive:
+    """All translations of all spans of one sentence, as (words, features without the language model's)."""
+
+    def __init__(self, source):
+        self.words = source.split()
+        self.numbers = model().source_words.numbers(self.words)
+        self.span = cache(self._span)
+
+    def rules(self, node):
+        grammar = model().grammar
+        for rule in range(grammar.first_rule[node], grammar.first_rule[node + 1]):
+            target = grammar.target[grammar.target_start[rule] : grammar.target_start[rule + 1]].tolist()
+            count, source_count = int(grammar.rule_count[rule]), int(grammar.source_count[node])
+            features = np.zeros(14)
+            features[: AT.Glue] = (
+                np.log10(count / source_count),
+                np.log10(1 + source_count),
+                np.log10(1 + count),
+                *grammar.lexical[rule],
+                source_count == 1,
+                count == 1,
+            )
+            features[AT.WordPenalty] = -sum(symbol >= 0 for symbol in target)
+            features[AT.RuleCount] = 1
+            if GAP - 1 in target and target.index(GAP - 1) < target.index(GAP):
+                features[AT.Reordering] = -1
+            yield target, features
+
+    def plain(self, i, j):
+        """Translations of a span by one phrase, or by a copy."""
+        node = ROOT
+        for number in self.numbers[i:j]:
+            node = child(model().grammar, node, number) if node >= 0 and number >= 0 else -1
+        found = [(tuple(target), features) for target, features in self.rules(node)] if node >= 0 else []
+        if j == i + 1 and not found:
+            features = np.zeros(14)
+            features[[AT.PassThrough, AT.WordPenalty]] = 1, -1
+            found = [((self.copy(i),), features)]
+        return found
+
+    def copy(self, i):
+        number = model().target_words.number(self.words[i])
+        return number if number >= 0 else 1_000 + i
+
+    def _span(self, i, j):
+        """Translations of a span by rules, with or without gaps."""
+        found = list(self.plain(i, j))
+        for node, gaps in self.matches(i, j, ROOT, ()):
+            for target, features in self.rules(node):
+                found += self.filled(target, features, gaps)
+        return found
+
+    def matches(self, i, j, node, gaps):
+        """Gapped source sides that cover a span, with the spans of their gaps."""
+        if node < 0:
+            return
+        if i == j:
+            if gaps:
+                yield node, gaps
+            return
+        if self.numbers[i] >= 0:
+            yield from self.matches(i + 1, j, child(model().grammar, node, self.numbers[i]), gaps)
+        if len(gaps) < 2 and not (gaps and gaps[-1][1] == i):
+            for k in range(i + 1, j + 1):
+                yield from self.matches(k, j, child(model().grammar, node, GAP - len(gaps)), (*gaps, (i, k)))
+
+    def filled(self, target, features, gaps):
+        parts = [((), features)]
+        for symbol in target:
+            options = [((symbol,), 0.0)] if symbol >= 0 else self.span(*gaps[-1 - symbol])
+            parts = [(words + more, total + extra) for words, total in parts for more, extra in options]
+        return parts
+
+    def glued(self, j, longest):
+        """Translations of the first j words."""
+        if j == 0:
+            return [((), np.zeros(14))]
+        found = []
+        for i in range(max(0, j - longest), j):
+            glue = np.eye(14)[AT.Glue] * (i > 0)
+            for words, features in self.glued(i, longest):
+                found += [(words + more, features + extra + glue) for more, extra in self.span(i, j)]
+        return found
+
+    def jumping(self, covered, end, recipe):
+        """Translations of what is not covered yet, phrase by phrase."""
+        n = len(self.words)
+        if len(covered) == n:
+            return [((), np.zeros(14))]
+        gap = min(set(range(n)) - covered)
+        found = []
+        for i in range(gap, n):
+            for j in range(i + 1, min(n, i + recipe.phrase_length) + 1):
+                new = set(range(i, j))
+                back = j - gap if i > gap else 0
+                if new & covered or abs(i - end) > recipe.distortion or back > recipe.distortion:
+                    continue
+                jump = np.eye(14)[AT.Reordering] * -abs(i - end)
+                for words, features in self.plain(i, j):
+                    rest = self.jumping(covered | new, j, recipe)
+                    found += [(words + more, features + jump + extra) for more, extra in rest]
+        return found
+
+
+def with_fluency(words, features):
+    """Add what the language model says about a whole sentence."""
+    language_model = model().language_model
+    context, total = [START], 0.0
+    for word in (*words, END):
+        latest = np.array([*reversed(context[1 - language_model.order :]), 0], np.int32)
+        total += predict(language_model, latest, min(len(context), language_model.order - 1), word)[0]
+        context.append(word if word < language_model.words else 0)
+    features = features.copy()
+    features[AT.LanguageModel] = total
+    features[AT.LanguageModel_OOV] = sum(word >= language_model.words for word in words)
+    return features
+
+
+@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("source", ["den hund habe ich gesehen", "löwe ich habe xyz", *sentences(4, seed=3, longest=4)])
+def test_without_a_limit_the_forest_is_everything(kind, source):
+    decoder = translator(kind)
+    decoder.recipe = replace(decoder.recipe, pop_limit=UNLIMITED, distortion=2)
+    everything = Exhaustive(source)
+    if kind is Kind.HIERO:
+        found = everything.glued(len(source.split()), decoder.recipe.span)
+    else:
+        found = everything.jumping(frozenset(), 0, decoder.recipe)
+    features = np.array([with_fluency(*one) for one in found])
+    for seed in range(3):
+        weights = random_weights(np.random.default_rng(seed))
+        forest = decoder.forest(source, weights)
+        scores = features @ weights
+        assert forest.best(weights).features @ weights == pytest.approx(scores.max(), abs=1e-4)
+        assert forest.log_partition(weights) == pytest.approx(np.logaddexp.reduce(scores), abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_a_limit_prunes_but_never_finds_more(kind):
+    decoder = translator(kind)
+    for source in sentences(20):
+        scores = []
+        for limit in (1, 5, 50, 1_000):
+            decoder.recipe = replace(decoder.recipe, pop_limit=limit)
+            forest = decoder.forest(source, decoder.weights)
+            scores.append(forest.best(decoder.weights).features @ decoder.weights)
+        assert max(scores) == pytest.approx(scores[-1])
+        assert forest.graph.starts[-1] > 1
+
+
+@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize(
+    ("source", "translation"),
+    [
+        ("", ""),
+        ("ist", "is"),
+        ("xyz", "xyz"),
+        ("xyz löwe xyz", "xyz löwe xyz"),
+        ("ich habe den brief gesehen", "i have seen the letter"),
+        ("ich habe den xyz gesehen", "i have seen the xyz"),
+    ],
+)
+def test_decoding(kind, source, translation):
+    decoder = translator(kind)
+    assert decoder.forest(source, decoder.weights).best(decoder.weights).translation == translation
+
+
+@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("words", [["ich", "habe", "den", "hund", "gesehen"], ["xyz"]])
+def test_long_sentences_are_translated_span_by_span(kind, words):
+    decoder = translator(kind)
+    source = " ".join((words * 150)[:150])
+    forest = decoder.forest(source, decoder.weights)
+    best = forest.best(decoder.weights)
+    assert len(best.translation.split()) == 150
+    cells = 150 * (decoder.recipe.span + 1) + 1
+    assert forest.graph.starts[-1] <= cells * decoder.recipe.pop_limit  # the bound on time, too
+    assert len(forest.k_best(decoder.weights, 3)) == (3 if len(words) > 1 else 1)
+
+
+def counted(kind, source):
+    decoder = translator(kind)
+    return dict(zip(FEATURES, decoder.forest(source, decoder.weights).best(decoder.weights).features, strict=True))
+
+
+def test_a_copied_word_counts_as_such():
+    found = counted(Kind.PHRASES, "xyz hund")
+    assert (found["PassThrough"], found["LanguageModel_OOV"], found["WordPenalty"]) == (1, 1, -2)
+    assert (found["RuleCount"], found["Glue"], found["Reordering"]) == (1, 0, 0)
+
+
+def test_parts_that_no_rule_combines_are_glued():
+    assert counted(Kind.HIERO, "xyz")["Glue"] == 0
+    assert counted(Kind.HIERO, "xyz löwe xyz")["Glue"] == 2
+
+
+def test_jumps_count_the_words_they_pass_over():
+    found = counted(Kind.PHRASES, "den brief habe ich verloren")
+    assert found["Reordering"] < 0 or found["RuleCount"] == 1
+
+
+def test_one_word_that_occurs_twice_is_copied_twice():
+    assert translator().forest("a b a", translator().weights).best(translator().weights).translation == "a b a"
+
+
+def test_the_untuned_weights_name_only_features():
+    assert translator().features == FEATURES
+    assert len(FEATURES) == 14
+    assert SmtTranslator(model()).weights.shape == (14,)

@@ -1,0 +1,52 @@
+import numpy as np
+import pytest
+
+from learners.smt.grammar import ROOT, child
+from tests.learners.smt.toys import RECIPE, model
+
+
+def node(source):
+    """Of a source side; X and Y are gaps."""
+    found = ROOT
+    for word in source.split():
+        found = child(model().grammar, found, {"X": -1, "Y": -2}.get(word, model().source_words.number(word)))
+    return found
+
+
+def translations(source):
+    """(count, count of the source side, lexical scores) by target side."""
+    grammar, at = model().grammar, node(source)
+    return {
+        " ".join(
+            {-1: "X", -2: "Y"}.get(symbol) or model().target_words.spelling(symbol)
+            for symbol in grammar.target[grammar.target_start[rule] : grammar.target_start[rule + 1]].tolist()
+        ): (int(grammar.rule_count[rule]), int(grammar.source_count[at]), grammar.lexical[rule].tolist())
+        for rule in range(grammar.first_rule[at], grammar.first_rule[at + 1])
+    }
+
+
+def test_a_source_side_leads_to_its_translations():
+    count, source_count, lexical = translations("der")["the"]
+    assert (count, source_count) == (12, 12)
+    assert lexical == pytest.approx([np.log10(1 / 3), 0.0])  # the is der 12 times and den 24 times
+
+
+def test_gaps_lead_somewhere_too():
+    assert "have Y the X" in translations("den X habe ich Y") or "i have Y the X" in translations("den X habe ich Y")
+
+
+def test_an_unknown_source_side_leads_nowhere():
+    assert child(model().grammar, ROOT, 12_345) == -1
+
+
+def test_no_source_side_has_more_translations_than_the_recipe_says():
+    sizes = np.diff(model().grammar.first_rule)
+    assert sizes.max() == RECIPE.translations
+    assert sizes.sum() == len(model().grammar.rule_count)
+
+
+def test_the_most_frequent_translations_come_first():
+    grammar = model().grammar
+    for at in range(len(grammar.first_rule) - 1):
+        counts = grammar.rule_count[grammar.first_rule[at] : grammar.first_rule[at + 1]]
+        assert np.all(np.diff(counts) <= 0)

@@ -1,0 +1,121 @@
+"""Sums, maxima and draws agree with looking at every derivation."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from learners.smt.inference import posteriors
+from learners.smt.recipes import Kind
+from tests.learners.smt.toys import derivations, random_forest, random_weights, sentences, translator
+
+
+def forests(count):
+    """Random forests with random weights."""
+    for seed in range(count):
+        rng = np.random.default_rng(seed)
+        yield random_forest(rng), rng.normal(size=3)
+
+
+def spelled(words):
+    return " ".join("---abc"[word] for word in words)
+
+
+def test_the_best_derivation_is_the_one_with_the_highest_score():
+    for forest, weights in forests(30):
+        words, features, _ = max(derivations(forest.graph), key=lambda one: one[1] @ weights)
+        best = forest.best(weights)
+        assert best.translation == spelled(words)
+        assert best.features == pytest.approx(features)
+
+
+def test_the_k_best_are_those_of_brute_force_without_duplicates():
+    for forest, weights in forests(30):
+        scores: dict = {}
+        for words, features, _ in derivations(forest.graph):
+            score = features @ weights
+            if words not in scores or score > scores[words][0]:
+                scores[words] = score, features
+        expected = sorted(
+            ((score, words, features) for words, (score, features) in scores.items()), key=lambda x: -x[0]
+        )
+        for k in (1, 5, 10_000):
+            found = forest.k_best(weights, k)
+            assert [one.translation for one in found] == [spelled(words) for _, words, _ in expected[:k]]
+            for one, (_, _, features) in zip(found, expected, strict=False):
+                assert one.features == pytest.approx(features)
+
+
+def test_the_partition_sums_over_all_derivations():
+    for forest, weights in forests(30):
+        total = sum(np.exp(features @ weights) for _, features, _ in derivations(forest.graph))
+        assert forest.log_partition(weights) == pytest.approx(np.log(total))
+
+
+def test_the_expectation_is_the_mean_over_all_derivations():
+    for forest, weights in forests(30):
+        everything = derivations(forest.graph)
+        shares = np.exp([features @ weights for _, features, _ in everything])
+        mean = np.average([features for _, features, _ in everything], axis=0, weights=shares)
+        assert forest.expectation(weights) == pytest.approx(mean)
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_the_expectation_is_the_gradient_of_the_log_partition(kind):
+    step = 1e-5
+    decoder = translator(kind)
+    for number, source in enumerate(sentences(25)):
+        weights = random_weights(np.random.default_rng(number))
+        forest = decoder.forest(source, weights)
+        expected = forest.expectation(weights)
+        for k, change in enumerate(np.eye(14) * step):
+            slope = (forest.log_partition(weights + change) - forest.log_partition(weights - change)) / (2 * step)
+            assert slope == pytest.approx(expected[k], abs=1e-6)
+
+
+def test_the_expectation_stays_finite_for_huge_scores():
+    forest = translator().forest("den hund habe ich gesehen", translator().weights)
+    weights = 1e4 * random_weights(np.random.default_rng(1))
+    assert forest.expectation(weights) == pytest.approx(forest.best(weights).features)
+    assert forest.log_partition(weights) == pytest.approx(forest.best(weights).features @ weights)
+
+
+def test_derivations_are_drawn_as_often_as_their_probability_says():
+    rng = np.random.default_rng(4)
+    forest, weights = random_forest(rng), np.array([0.5, -0.3, 0.2])
+    everything = derivations(forest.graph)
+    shares = np.exp([features @ weights for _, features, _ in everything])
+    expected: Counter = Counter()
+    for (words, _, _), share in zip(everything, shares / shares.sum(), strict=True):
+        expected[spelled(words)] += share
+    draws = 20_000
+    drawn = Counter(forest.sample(weights, rng).translation for _ in range(draws))
+    assert set(drawn) <= set(expected)
+    for text, share in expected.items():
+        assert drawn[text] / draws == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / draws) + 1e-4)
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_draws_have_the_mean_of_the_edge_posteriors(kind):
+    rng = np.random.default_rng(5)
+    decoder = translator(kind)
+    weights = 0.2 * decoder.weights
+    forest = decoder.forest("den hund habe ich xyz", weights)
+    drawn = np.array([forest.sample(weights, rng).features for _ in range(4_000)])
+    error = drawn.std(0) / np.sqrt(len(drawn))
+    assert np.all(np.abs(drawn.mean(0) - forest.expectation(weights)) <= 4 * error + 1e-9)
+
+
+def test_posteriors_of_the_edges_into_the_goal_sum_to_one():
+    for forest, weights in forests(10):
+        graph = forest.graph
+        scores, inside = forest._sums(weights)
+        shares = posteriors(graph.starts, graph.tails, scores, inside)
+        assert shares[graph.starts[-2] :].sum() == pytest.approx(1.0)
+
+
+def test_the_same_generator_draws_the_same_derivation():
+    forest = random_forest(np.random.default_rng(6))
+    weights = np.ones(3)
+    first, second = (forest.sample(weights, np.random.default_rng(7)) for _ in range(2))
+    assert first.translation == second.translation

@@ -1,0 +1,158 @@
+"""Files: what is saved is what is loaded, and nothing else is."""
+
+import time
+import zlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from learners import patience
+from learners.errors import SnapshotError, TrainingError
+from learners.smt import archive, hiero
+from learners.smt.archive import HEADER, MAGIC
+from learners.smt.recipes import Kind
+from learners.smt.translator import SmtTranslator
+from tests.learners.smt.toys import PAIRS, RECIPE, sentences, translator
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("smt") / "toy.smt"
+    saved = translator(Kind.PHRASES)
+    saved.weights = np.arange(14) / 7
+    saved.save(path)
+    return path
+
+
+def test_what_is_saved_is_loaded(file):
+    loaded = SmtTranslator.load(file)
+    assert loaded.kind is Kind.PHRASES
+    assert loaded.recipe == RECIPE
+    assert loaded.weights.tolist() == (np.arange(14) / 7).tolist()
+    original = translator(Kind.PHRASES)
+    for source in sentences(10):
+        expected = original.forest(source, original.weights)
+        found = loaded.forest(source, original.weights)
+        assert found.best(original.weights).translation == expected.best(original.weights).translation
+        assert np.array_equal(found.graph.features, expected.graph.features)
+
+
+def test_the_other_decoder_starts_untuned_on_the_same_file(file):
+    assert SmtTranslator.load(file, Kind.PHRASES).weights[1] == 1 / 7
+    other = SmtTranslator.load(file, Kind.HIERO)
+    assert other.kind is Kind.HIERO
+    assert other.weights.tolist() == translator(Kind.HIERO).weights.tolist()
+    assert other.forest("ist", other.weights).best(other.weights).translation == "is"
+
+
+def test_the_arrays_of_a_file_are_mapped(file):
+    arrays, _ = archive.read(file)
+    assert all(not array.flags.owndata for array in arrays.values())
+
+
+def test_learning_never_writes_to_the_file(file):
+    before = file.read_bytes()
+    arrays, _ = archive.read(file)
+    arrays["lexical"][:] = 0.0
+    assert file.read_bytes() == before
+
+
+def test_the_same_text_makes_the_same_file(tmp_path):
+    made = []
+    for name in ("one", "two"):
+        SmtTranslator.train(PAIRS[:8], RECIPE).save(tmp_path / name)
+        made.append((tmp_path / name).read_bytes())
+    assert made[0] == made[1]
+
+
+def changed(data, position):
+    return data[:position] + bytes([data[position] ^ 1]) + data[position + 1 :]
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (lambda data: b"", "is not a statistical model"),
+        (lambda data: b"banditmt-snapshot-1\n" + data, "is not a statistical model"),
+        (lambda data: data[: HEADER - 3], "is cut short"),
+        (lambda data: data[:HEADER], "is cut short"),
+        (lambda data: data[:-1], "is damaged or cut short"),
+        (lambda data: changed(data, HEADER + 5), "is damaged or cut short"),
+        (lambda data: changed(data, len(data) - 9), "is damaged or cut short"),
+    ],
+)
+def test_damaged_and_foreign_files_are_refused(file, tmp_path, damage, reason):
+    broken = tmp_path / "broken.smt"
+    broken.write_bytes(damage(file.read_bytes()))
+    with pytest.raises(SnapshotError, match=reason) as refused:
+        SmtTranslator.load(broken)
+    assert "\n" not in str(refused.value)
+    assert str(broken) in str(refused.value)
+
+
+def _without(arrays, values, name):
+    return {key: array for key, array in arrays.items() if key != name}, values
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda arrays, values: (arrays, values | {"format": "smt 0"}), "of this version"),
+        (lambda arrays, values: (arrays, values | {"kind": "neural"}), "lacks a part"),
+        (lambda arrays, values: (arrays, values | {"weights": {}}), "lacks a part"),
+        (lambda arrays, values: (arrays, values | {"recipe": {"order": 3}}), "another version"),
+        (lambda arrays, values: _without(arrays, values, "target"), "lacks a part"),
+    ],
+)
+def test_files_of_other_versions_are_refused(file, tmp_path, change, reason):
+    arrays, values = change(*archive.read(file))
+    archive.write(tmp_path / "other.smt", arrays, values)
+    with pytest.raises(SnapshotError, match=reason):
+        SmtTranslator.load(tmp_path / "other.smt")
+
+
+def test_a_description_that_makes_no_sense_is_refused(tmp_path):
+    description = b'{"values": {}, "arrays": [["a", "O", [1], 0]]}'
+    start = MAGIC + zlib.crc32(description).to_bytes(4, "little") + len(description).to_bytes(8, "little")
+    (tmp_path / "odd.smt").write_bytes(start + description)
+    with pytest.raises(SnapshotError, match="though it looks like one"):
+        archive.read(tmp_path / "odd.smt")
+
+
+def test_no_model_comes_from_an_empty_text():
+    with pytest.raises(TrainingError, match="empty text"):
+        SmtTranslator.train([("", "nothing"), ("nichts", "")])
+
+
+def test_training_says_what_it_does():
+    lines: list[str] = []
+    SmtTranslator.train(PAIRS[:8], RECIPE, report=lines.append, monolingual=["a dog barks"])
+    assert [line.split()[0] for line in lines] == ["aligning", "counting", "extracting", "learned"]
+
+
+def test_more_text_teaches_the_language_model_more_words():
+    more = SmtTranslator.train(PAIRS[:8], RECIPE, monolingual=["a dog barks"])
+    best = more.forest("barks", more.weights).best(more.weights)
+    assert dict(zip(more.features, best.features, strict=True))["LanguageModel_OOV"] == 0
+
+
+def test_a_user_who_has_to_wait_is_told_why(monkeypatch, capsys):
+    decode = hiero.decode
+
+    def slow(*arguments):
+        time.sleep(0.2)
+        return decode(*arguments)
+
+    monkeypatch.setattr(patience, "PATIENCE", 0.0)
+    monkeypatch.setattr(hiero, "decode", slow)
+    decoder = translator()
+    decoder.forest("hund", decoder.weights)
+    assert capsys.readouterr().err == "compiling the statistical decoder, once on this machine: about a minute\n"
+
+
+def test_the_recipe_of_search_can_be_changed():
+    decoder = translator()
+    decoder.recipe = replace(RECIPE, pop_limit=1)
+    narrow = decoder.forest("den hund habe ich gesehen", decoder.weights)
+    assert len(narrow.graph.tails) < len(translator().forest("den hund habe ich gesehen", decoder.weights).graph.tails)
