@@ -51,7 +51,7 @@ SMT_EL_ADADELTA = smt.ExpectedLossRecipe(
     optimiser=OptimiserRecipe(Method.ADADELTA, rate=1.0, clip=None), scale=SMT_SCALE
 )
 SMT_EL_ADAM = smt.ExpectedLossRecipe(optimiser=OptimiserRecipe(Method.ADAM, rate=0.01, clip=None), scale=SMT_SCALE)
-SMT_SZO = smt.PerturbationRecipe(optimiser=OptimiserRecipe(Method.ADAM, rate=0.01, clip=None), scale=SMT_SCALE)
+SMT_SZO = smt.PerturbationRecipe(optimiser=OptimiserRecipe(Method.ADAM, rate=0.003, clip=None), scale=SMT_SCALE)
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,8 @@ from learners.smt.static import spoken
 class WordingRecipe:
     """How far it strays from the tuned translation, and how fast it learns."""
 
-    optimiser: OptimiserRecipe = field(default_factory=lambda: OptimiserRecipe(Method.ADAGRAD, rate=0.3, clip=None))
-    scale: float = 30.0  # times the tuned weights: samples cost next to nothing and still differ
+    optimiser: OptimiserRecipe = field(default_factory=lambda: OptimiserRecipe(Method.ADAGRAD, rate=1.0, clip=None))
+    scale: float = 80.0  # times the tuned weights: samples cost next to nothing, and once words count they differ
     candidates: int = 40  # of each sentence; with more, the room above the best one hardly grows
     buckets: int = 1 << 16  # words and pairs are hashed into so many weights
 
