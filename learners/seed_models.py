@@ -13,6 +13,7 @@ from typing import Protocol
 
 from learners.dictionary import learn_dictionary, load_dictionary, save_dictionary
 from learners.errors import LearnerError
+from learners.nmt.fragments import fragments
 from learners.nmt.pretraining import Pair, Schedule, new_translator, train
 from learners.nmt.recipes import RECIPES, Recipe
 from learners.nmt.translator import Translator
@@ -171,6 +172,9 @@ class Shelf:
                 pairs = [pair for pair in pairs if len(pair[0].split()) >= NEWS_TOKENS] or pairs
                 schedule = replace(schedule, keep=ENSEMBLE, seed=schedule.seed + 1)
             translator = new_translator(RECIPES_BY_SIZE[size][model], pairs, seed=schedule.seed)
+            if model is not SeedModel.WMT16:  # which has read nothing but newspapers
+                watch(Stage("cutting fragments out of sentences"))
+                pairs = [*pairs, *fragments(pairs, seed=schedule.seed)]
         unfinished = self.folder / f"{model}.training"
         train(translator, pairs, schedule, folder=unfinished, watch=watch)
         if model is SeedModel.WMT16:  # the last checkpoints vote, whether or not one of them is the best

@@ -50,10 +50,15 @@ def align(
     """Align sentence pairs, none of them with an empty side."""
     if not pairs:
         raise TrainingError("no translation model can be learned from an empty text")
+    text = bitext(pairs, links(pairs, iterations), source_words, target_words)
+    return Alignment(text, *lexicons(text))
+
+
+def links(pairs: Sequence[tuple[Sentence, Sentence]], iterations: int) -> list[Array]:
+    """For each pair the rows of a source and a target position that belong together."""
     forwards = _model(pairs, iterations)
     backwards = _model([(target, source) for source, target in pairs], iterations)
-    text = bitext(pairs, _links(pairs, forwards, backwards), source_words, target_words)
-    return Alignment(text, *lexicons(text))
+    return _links(pairs, forwards, backwards)
 
 
 def bitext(

@@ -54,7 +54,7 @@ def test_what_is_needed_is_made_too(tmp_path):
         report=lambda model, progress: made.append((model.value, progress and progress.step)),
     )
     steps = [25, 50, 75, 100, None]
-    assert made == [(model, step) for model in ("bnmt", "oracle") for step in steps]
+    assert made == [("bnmt", 0), *((model, step) for model in ("bnmt", "oracle") for step in steps)]
 
 
 def test_what_is_missing_is_named(tmp_path):
