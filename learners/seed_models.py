@@ -1,6 +1,6 @@
 """What systems start from: models and a dictionary made of the out-of-domain text, and for the oracle of all text.
 
-A shelf is a folder with one file per seed model. Making one can be interrupted and goes on; what is there stays.
+A shelf is a folder with one file per seed model. Making a network can be interrupted and goes on; what is there stays.
 """
 
 import shutil

@@ -32,6 +32,32 @@ def test_the_word_model_has_the_dictionary_for_its_unknowns(shelf):
     assert shelf.translator(SeedModel.WNMT).lexicon == shelf.dictionary() == tiny.WORDS
 
 
+def test_statistical_models_are_tuned_and_the_oracle_has_read_both_texts(shelf):
+    seed, oracle = shelf.log_linear(SeedModel.SMT), shelf.log_linear(SeedModel.SMT_ORACLE)
+    assert abs(seed.weights).sum() == pytest.approx(1)
+    assert oracle.model.grammar.rule_count.sum() > seed.model.grammar.rule_count.sum()
+
+
+@pytest.mark.parametrize(("model", "more"), [(SeedModel.SMT, []), (SeedModel.SMT_ORACLE, tiny.TEXTS.in_domain)])
+def test_weights_are_tuned_on_the_end_of_the_out_of_domain_text(model, more, monkeypatch, tmp_path):
+    given = {}
+
+    class Estimated:
+        @staticmethod
+        def train(pairs, report):
+            given["training"] = pairs
+            return Estimated()
+
+        def save(self, path):
+            path.touch()
+
+    monkeypatch.setattr("learners.seed_models.SmtTranslator", Estimated)
+    monkeypatch.setattr("learners.seed_models.mert", lambda _translator, pairs, *_, **__: given.update(tuning=pairs))
+    Shelf(tmp_path).make([model], tiny.TEXTS, size=Size.TINY)
+    assert given["tuning"] == tiny.TEXTS.out_of_domain[180:]  # at most a tenth
+    assert given["training"] == [*tiny.TEXTS.out_of_domain[:180], *more]
+
+
 def test_each_translator_is_a_copy(shelf):
     first, second = (shelf.translator(SeedModel.BNMT) for _ in range(2))
     first.vector.data.zero_()

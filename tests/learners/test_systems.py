@@ -32,7 +32,7 @@ NAMES = [
     "LIMSI-UCB1-SELECT",
     "SMT-EL-WORDS",
 ]
-LATE = {"BNMT-REPLAY"}  # learns after 32 rounds
+LATE = {"BNMT-REPLAY", "SMT-EL-WORDS"}  # one learns after 32 rounds, one where words have more than one translation
 SOURCES = [source for source, _ in tiny.sentences(4, seed=8)] + ["xk-77 ☃", "rot " * 300]
 
 
