@@ -128,7 +128,7 @@ def main() -> None:
         path = Path(folder) / "store"
         keys = prepare(path, max(steps))
         address = f"sqlite:{path}?synchronous={wishes.synchronous}"
-        print(f"banditmt serve --store sqlite:PATH?synchronous={wishes.synchronous}, {wishes.seconds:g} s a step")
+        print(f"a server over sqlite:PATH?synchronous={wishes.synchronous}, {wishes.seconds:g} s a step")
         print(f"{'clients':>8}{'rounds/s':>11}{'p50 ms':>9}{'p95 ms':>9}{'p99 ms':>9}{'MB':>9}{'CPU':>8}{'errors':>8}")
         done = []
         with banditmt_server(address) as server:

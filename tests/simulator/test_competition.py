@@ -5,7 +5,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -89,63 +88,38 @@ def test_run_folders_of_another_ledger_are_refused(arena, tmp_path):
 
 
 PLAYER = """
+import os
+import signal
 import sys
 from pathlib import Path
+from learners.journal import Journal
 from simulator.competition import Arena, Contestant, play_here
 
-store, models, folder = sys.argv[1:]
-print("ready", flush=True)
-play_here(Arena(store, "dev", Path(models), Path(folder)), Contestant("BNMT-EL-VALUE", 3),
-          watch=lambda status: print(status.rounds, flush=True))
+store, models, folder, fuse = sys.argv[1:]
+write, left = Journal.write, int(fuse)
+
+def write_and_burn(journal, entry):
+    global left
+    write(journal, entry)
+    left -= 1
+    if not left:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+Journal.write = write_and_burn
+play_here(Arena(store, "dev", Path(models), Path(folder)), Contestant("BNMT-EL-VALUE", 3))
 """
-
-
-def start_player(arena):
-    command = [sys.executable, "-c", PLAYER, arena.store, str(arena.models), str(arena.folder)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
 
 
 def test_killed_at_random_rounds_it_ends_as_if_it_had_not_been(arena, tmp_path):
     player, here, whole = Contestant("BNMT-EL-VALUE", 3), *(elsewhere(arena, tmp_path / name) for name in "ab")
-    rng = random.Random(5)
+    rng, played = random.Random(5), 0
     for _ in range(2):
-        process = start_player(here)
-        assert process.stdout is not None
-        wanted = len(journal(here, player)) + rng.randint(1, 8) if here.run_folder(player).exists() else 3
-        path = here.run_folder(player) / "journal.jsonl"
-        deadline = time.monotonic() + 120
-        while process.poll() is None and time.monotonic() < deadline:
-            if path.exists() and path.read_bytes().count(b"\n") >= wanted:
-                break
-            time.sleep(0.002)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
-    assert 0 < len(journal(here, player)) < ROUNDS
+        fuse = rng.randint(1, 12)
+        command = [sys.executable, "-c", PLAYER, here.store, str(here.models), str(here.folder), str(fuse)]
+        assert subprocess.run(command, env={**os.environ, "OMP_NUM_THREADS": "1"}).returncode == -signal.SIGKILL
+        played += fuse
+    assert len(journal(here, player)) == played
     play_here(here, player)
-    play_here(whole, player)
-    assert journal(here, player) == journal(whole, player)
-    assert final_state(here, player) == final_state(whole, player)
-
-
-@pytest.fixture(scope="module")
-def statistical(tmp_path_factory):
-    return make_arena(tmp_path_factory.mktemp("statistical"), [SeedModel.SMT])
-
-
-@pytest.mark.parametrize("system", ["SMT-EL-CV-ADAM", "SMT-SZO-CV-ADAM", "LIMSI-UCB1-SAMPLING"])
-def test_a_statistical_learner_goes_on_where_it_was_interrupted(system, statistical, tmp_path, monkeypatch):
-    monkeypatch.setattr("simulator.competition.REPORT_SECONDS", 0.0)
-    player, here, whole = Contestant(system, 3), *(elsewhere(statistical, tmp_path / name) for name in "ab")
-
-    def interrupt(status):
-        if status.rounds == 11:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        play_here(here, player, watch=interrupt)
-    assert len(journal(here, player)) == 11
-    assert play_here(here, player).state is State.FINISHED
     play_here(whole, player)
     assert journal(here, player) == journal(whole, player)
     assert final_state(here, player) == final_state(whole, player)
