@@ -1,4 +1,4 @@
-"""The rooms, and the arrows between them, are what DESIGN says and CONTRIBUTING shows."""
+"""The rooms, and the arrows between them, are what CONTRIBUTING shows and pyproject.toml says."""
 
 import ast
 import importlib

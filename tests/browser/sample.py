@@ -1,4 +1,4 @@
-"""A board to look at: made-up runs that learn the way that systems of the task did, judged by the real code."""
+"""A board to look at: invented runs of invented participants, judged by the real code."""
 
 import math
 import random
@@ -22,16 +22,16 @@ SYSTEMS = [
     ("SMT-oracle", "organiser", RoleKind.ORACLE, 0.80, 0.80, 1.0, 1.02),
     ("BNMT-static", "organiser", RoleKind.BASELINE, 0.66, 0.66, 1.0, 0.93),
     ("SMT-static", "organiser", RoleKind.BASELINE, 0.69, 0.69, 1.0, 1.04),
-    ("UMD-domain-adaptation", "umd", RoleKind.CONTESTANT, 0.70, 0.76, 3.0, 0.97),
-    ("BNMT-EL-CV", "heidelberg", RoleKind.CONTESTANT, 0.66, 0.775, 2.2, 0.96),
-    ("BNMT-EL", "heidelberg", RoleKind.CONTESTANT, 0.66, 0.76, 1.6, 0.95),
-    ("LIMSI-ucb1", "limsi", RoleKind.CONTESTANT, 0.68, 0.72, 5.0, 1.01),
-    ("SMT-EL-CV-ADAM", "heidelberg", RoleKind.CONTESTANT, 0.69, 0.715, 4.0, 1.03),
-    ("WNMT-EL", "heidelberg", RoleKind.CONTESTANT, 0.58, 0.66, 1.4, 0.90),
-    ("UMD-reinforce", "umd", RoleKind.CONTESTANT, 0.64, 0.76, 1.2, 0.94),
-    ("LIMSI-linucb", "limsi", RoleKind.CONTESTANT, 0.67, 0.71, 3.0, 1.00),
+    ("acme-domain-adaptation", "acme", RoleKind.CONTESTANT, 0.70, 0.76, 3.0, 0.97),
+    ("BNMT-EL-CV", "northwind", RoleKind.CONTESTANT, 0.66, 0.775, 2.2, 0.96),
+    ("BNMT-EL", "northwind", RoleKind.CONTESTANT, 0.66, 0.76, 1.6, 0.95),
+    ("umbra-ucb1", "umbra", RoleKind.CONTESTANT, 0.68, 0.72, 5.0, 1.01),
+    ("SMT-EL-CV-ADAM", "northwind", RoleKind.CONTESTANT, 0.69, 0.715, 4.0, 1.03),
+    ("WNMT-EL", "northwind", RoleKind.CONTESTANT, 0.58, 0.66, 1.4, 0.90),
+    ("acme-reinforce", "acme", RoleKind.CONTESTANT, 0.64, 0.76, 1.2, 0.94),
+    ("umbra-linucb", "umbra", RoleKind.CONTESTANT, 0.67, 0.71, 3.0, 1.00),
 ]
-UNFINISHED = {"UMD-reinforce": (7_300, 1), "LIMSI-linucb": (2_150, 24 * 9)}  # rounds, and hours since the last
+UNFINISHED = {"acme-reinforce": (7_300, 1), "umbra-linucb": (2_150, 24 * 9)}  # rounds, and hours since the last
 
 
 def sample_board() -> Board:
