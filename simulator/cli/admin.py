@@ -17,7 +17,7 @@ from lambdas.registry import PhaseState, Registry, RegistryError
 from lambdas.store import Store
 from leaderboard.metrics.online import TICKS
 from simulator.cli import archiving, judging
-from simulator.cli.stores import JsonOption, StoreOption, existing_store
+from simulator.cli.stores import JsonOption, StoreOption, existing_store, stack_region
 from simulator.cloud.plan import UsagePlan
 from simulator.errors import PlanError
 from simulator.tasks import DEFAULT_STORE
@@ -54,9 +54,8 @@ def _plan(usage_plan: str | None, address: str) -> UsagePlan | None:
     """The usage plan of the stack whose tables are the store, in the store's region."""
     if usage_plan is None:
         return None
-    engine, _, place = address.partition(":")
-    region = place.partition("?")[0]
-    if engine != "dynamodb" or "://" in region:
+    region = stack_region(address)
+    if region is None:
         raise PlanError(f"a usage plan goes with the store of its stack, dynamodb:REGION, not with {address}")
     return UsagePlan.open(usage_plan, region)
 

@@ -1,6 +1,7 @@
 """The part of ``banditmt admin`` that looks after the leaderboard: roles of systems, rebuilding, verifying."""
 
 import json
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Annotated
 
@@ -14,7 +15,7 @@ from lambdas.registry import PhaseRecord, Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.store import Store
 from leaderboard.families import Role, RoleKind, family_named
-from simulator.cli.stores import JsonOption, StoreOption, existing_store
+from simulator.cli.stores import JsonOption, StoreOption, existing_store, stack_region
 from simulator.tasks import DEFAULT_STORE
 
 MOST_COMPLAINTS = 20  # printed; the rest is counted
@@ -100,10 +101,13 @@ def list_roles(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) 
 # the board and the ledger
 
 
-def _runs(store: Store, only: str | None) -> list[tuple[PhaseRecord, Run]]:
+def _records(store: Store, only: str | None) -> list[PhaseRecord]:
     registry = Registry(store)
-    records = registry.phases() if only is None else [registry.known_phase(only)]
-    return [(record, run) for record in records for run in registry.runs(record.phase.name)]
+    return registry.phases() if only is None else [registry.known_phase(only)]
+
+
+def _runs(store: Store, records: list[PhaseRecord]) -> list[tuple[PhaseRecord, Run]]:
+    return [(record, run) for record in records for run in Registry(store).runs(record.phase.name)]
 
 
 def _bars() -> Progress:
@@ -116,7 +120,10 @@ def _bars() -> Progress:
 def rebuild(store: StoreOption = DEFAULT_STORE, phase: OnlyPhase = None) -> None:
     """Make the board anew from the ledger. Can be interrupted and begun again."""
     opened = existing_store(store)
-    scoreboard, runs = Scoreboard(opened), _runs(opened, phase)
+    scoreboard, records = Scoreboard(opened), _records(opened, phase)
+    runs = _runs(opened, records)
+    for record in records:
+        scoreboard.forget_unclaimed(record)
     with _bars() as bars:
         rounds = sum(scoreboard.rebuild(*each).rounds for each in bars.track(runs, description="rebuilding"))
     typer.echo(f"{len(runs):,} runs summarised from {rounds:,} rounds")
@@ -126,17 +133,24 @@ def rebuild(store: StoreOption = DEFAULT_STORE, phase: OnlyPhase = None) -> None
 def verify(store: StoreOption = DEFAULT_STORE, phase: OnlyPhase = None, as_json: JsonOption = False) -> None:
     """Score every round of the ledger again, and check that the board shows what the ledger holds."""
     opened = existing_store(store)
-    auditor, runs = Auditor(opened), _runs(opened, phase)
-    found: list[Discrepancy] = []
+    auditor, scoreboard, records = Auditor(opened), Scoreboard(opened), _records(opened, phase)
+    runs, is_streamed = _runs(opened, records), stack_region(store) is not None
+    found: list[Discrepancy] = [stray for record in records for stray in auditor.unclaimed(record)]
     with _bars() as bars:
         for each in bars.track(runs, description="verifying"):
+            if not is_streamed:  # nobody has followed the ledger since somebody last asked for the board
+                with suppress(ValueError):  # of a ledger that cannot be folded, which the audit tells more about
+                    scoreboard.catch_up_run(*each)
             found += auditor.audit(*each)
     if as_json:
-        report = {"runs": len(runs), "rounds": auditor.rounds, "complaints": [asdict(each) for each in found]}
+        complaints = [asdict(each) for each in found]
+        report = {"runs": len(runs), "rounds": auditor.rounds, "behind": auditor.behind, "complaints": complaints}
         typer.echo(json.dumps(report))
     else:
         for complaint in found[:MOST_COMPLAINTS]:
             typer.echo(str(complaint))
+        if auditor.behind:
+            typer.echo(f"{auditor.behind:,} rounds of runs under way are not on the board yet")
         typer.echo(f"{auditor.rounds:,} rounds of {len(runs):,} runs checked, {len(found):,} complaints")
     if found:
         raise typer.Exit(1)
