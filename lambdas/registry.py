@@ -293,9 +293,13 @@ class Registry:
 
     # token keys
 
-    def make_ring(self) -> None:
-        """Make the first token key of a task, unless there is one."""
-        self._store.create("ring", "tokens", _ring_document(KeyRing.fresh()))
+    def make_ring(self, *, after: int = 0) -> None:
+        """Make the first token key of a task, unless there is one.
+
+        It comes after those that runs from elsewhere were opened with: no later key may get the number of one of them,
+        or ids would change in the middle of a run.
+        """
+        self._store.create("ring", "tokens", _ring_document(KeyRing.fresh(after % MAX_KEYS + 1)))
 
     def ring(self) -> KeyRing:
         document = self._store.document("ring", "tokens")
