@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from lambdas.audit import Auditor, Discrepancy
@@ -15,6 +14,7 @@ from lambdas.registry import PhaseRecord, Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.store import Store
 from leaderboard.families import Role, RoleKind, family_named
+from simulator.cli.loading import bars_on_terminal
 from simulator.cli.stores import JsonOption, StoreOption, existing_store, stack_region
 from simulator.tasks import DEFAULT_STORE
 
@@ -111,9 +111,7 @@ def _runs(store: Store, records: list[PhaseRecord]) -> list[tuple[PhaseRecord, R
 
 
 def _bars() -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    console = Console(stderr=True)
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    return bars_on_terminal(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
 
 
 @app.command()
