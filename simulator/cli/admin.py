@@ -283,12 +283,9 @@ def list_runs(
     """All runs and how far they are. Rewards are clean, whatever the learner was shown."""
     opened = existing_store(store)
     registry = Registry(opened)
-    wanted = [
-        each
-        for record in registry.phases()
-        for each in registry.runs(record.phase.name)
-        if only_participant in (None, each.participant) and only_phase in (None, each.phase)
-    ]
+    records = registry.phases() if only_phase is None else [registry.known_phase(only_phase)]
+    players = registry.participants() if only_participant is None else [registry.known_participant(only_participant)]
+    wanted = [each for record in records for who in players for each in registry.claims(who.name, record.phase.name)]
     columns = ["run", "participant", "phase", "system", "rounds", "total", "reward"]
     _print_rows(_rows(opened, wanted), columns, as_json)
 

@@ -10,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from lambdas.audit import Auditor, Discrepancy
 from lambdas.ledger import Run
-from lambdas.registry import PhaseRecord, Registry
+from lambdas.registry import PhaseRecord, Registry, RegistryError
 from lambdas.scoreboard import Scoreboard
 from lambdas.store import Store
 from leaderboard.families import Role, RoleKind, family_named
@@ -43,6 +43,15 @@ def _designate(store: str, participant: str, system: str, kind: RoleKind, name: 
     typer.echo(f"{system} of {participant} is of family {_family(role)}, as {kind.value}")
 
 
+def _release(store: str, participant: str, system: str, kind: RoleKind) -> None:
+    """Take a role away from a system that has it."""
+    registry = Registry(existing_store(store))
+    owner = registry.known_participant(participant).name
+    if (owner, system, kind) not in {(role.participant, role.system, role.kind) for role in registry.roles()}:
+        raise RegistryError(f"{system} of {participant} is no {kind.value}; `banditmt admin roles` tells which are")
+    _designate(store, participant, system, RoleKind.CONTESTANT)
+
+
 def _family(role: Role) -> str:
     return role.family or family_named(role.system)
 
@@ -58,7 +67,7 @@ def set_oracle(
 @oracle.command("unset")
 def unset_oracle(participant: Participant, system: System, store: StoreOption = DEFAULT_STORE) -> None:
     """Rank it with the others again."""
-    _designate(store, participant, system, RoleKind.CONTESTANT)
+    _release(store, participant, system, RoleKind.ORACLE)
 
 
 @baseline.command("mark")
@@ -72,7 +81,7 @@ def mark_baseline(
 @baseline.command("unmark")
 def unmark_baseline(participant: Participant, system: System, store: StoreOption = DEFAULT_STORE) -> None:
     """Rank it with the others again."""
-    _designate(store, participant, system, RoleKind.CONTESTANT)
+    _release(store, participant, system, RoleKind.BASELINE)
 
 
 @family.command("set")

@@ -180,6 +180,29 @@ class TestRoles:
         code, out, err = banditmt("admin", "oracle", "set", *words)
         assert (code, out, err.count("\n")) == (1, "", 1)
 
+    @pytest.mark.parametrize(
+        ("words", "told"),
+        [
+            (
+                ("oracle", "unset", "acme", "never"),
+                "never of acme is no oracle; `banditmt admin roles` tells which are",
+            ),
+            (
+                ("baseline", "unmark", "organiser", "X-oracle"),
+                "X-oracle of organiser is no baseline; `banditmt admin roles` tells which are",
+            ),
+            (
+                ("oracle", "unset", "nobody", "x"),
+                "there is no participant nobody; `participant list` tells who there is",
+            ),
+        ],
+    )
+    def test_only_a_role_that_was_given_can_be_taken(self, banditmt, words, told):
+        designate(banditmt)
+        before = banditmt("admin", "roles")
+        assert banditmt("admin", *words) == (1, "", f"banditmt: {told}\n")
+        assert banditmt("admin", "roles") == before
+
 
 class TestRebuildAndVerify:
     def test_a_sound_store(self, banditmt, store):
