@@ -10,7 +10,7 @@ from itertools import islice
 
 from lambdas.ledger import Round, Run
 from lambdas.library import Library
-from lambdas.registry import PhaseRecord
+from lambdas.registry import PhaseRecord, PhaseState
 from lambdas.scoreboard import Scoreboard, judged
 from lambdas.store.interface import Store
 from leaderboard.metrics.online import to_ticks
@@ -37,11 +37,13 @@ class Auditor:
     def __init__(self, store: Store) -> None:
         self._store, self._library, self._scoreboard = store, Library(store), Scoreboard(store)
         self.rounds = 0  # checked so far
+        self.behind = 0  # of these, rounds of runs under way that the board does not show yet
 
     def audit(self, record: PhaseRecord, run: Run) -> list[Discrepancy]:
         """All that is wrong with a run: its rounds, its sums, and its summary on the board."""
         found: list[Discrepancy] = []
-        rounds = self._checked(record, run, found)
+        is_over = self._is_over(record, run)  # asked before all else: a run may go on while it is looked at
+        before, rounds = self.rounds, self._checked(record, run, found)
         kept = self._scoreboard.summary(record, run)
         empty = self._scoreboard.empty(record, run)
         try:
@@ -52,7 +54,23 @@ class Auditor:
             found.append(Discrepancy(run.id, None, "the board does not show what the ledger holds; rebuild it"))
         for _ in rounds:
             pass  # what the board has not seen yet is checked too
+        missing = max(0, min(self.rounds - before, record.phase.layout.total) - kept.rounds)
+        if missing and is_over:
+            found.append(Discrepancy(run.id, None, f"the board does not show its last {missing:,} rounds; rebuild it"))
+        else:
+            self.behind += missing
         return found
+
+    def unclaimed(self, record: PhaseRecord) -> list[Discrepancy]:
+        """What the board of a phase shows although nobody opened it."""
+        complaint = "the board shows it, but nobody opened it; rebuild it"
+        return [Discrepancy(summary.identity.run, None, complaint) for summary in self._scoreboard.unclaimed(record)]
+
+    def _is_over(self, record: PhaseRecord, run: Run) -> bool:
+        """Whether all rounds of a run were played, or none can be any more: then the board has nothing to wait for."""
+        progress = self._store.progress(run.id)
+        is_finished = progress is not None and progress.pending >= record.phase.layout.total
+        return is_finished or record.state is PhaseState.CLOSED
 
     def _checked(self, record: PhaseRecord, run: Run, found: list[Discrepancy]) -> Iterator[Round]:
         """The rounds of a run as they are, noting down what is wrong with each."""

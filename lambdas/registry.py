@@ -172,12 +172,12 @@ class Registry:
         return self._store.create("participant", participant.name, asdict(participant))
 
     def set_disabled(self, name: str, disabled: bool) -> None:
-        self._known(name)
+        self.known_participant(name)
         self._change("participant", name, lambda document: {**document, "disabled": disabled})
 
     def add_key(self, name: str) -> str:
         """A further API key of a participant, shown only here."""
-        self._known(name)
+        self.known_participant(name)
         api_key = KEY_PREFIX + secrets.token_urlsafe(32)
         digest = hashlib.sha256(api_key.encode()).hexdigest()
         self._store.replace("key", digest, asdict(ApiKey(digest, name, self.now())))
@@ -194,7 +194,7 @@ class Registry:
 
     def one_key(self, name: str, short: str) -> ApiKey:
         """The key of a participant whose digest begins like this, revoked or not; no other may begin so."""
-        found = [key for key in self.keys(self._known(name).name) if key.digest.startswith(short)]
+        found = [key for key in self.keys(self.known_participant(name).name) if key.digest.startswith(short)]
         if not found:
             raise RegistryError(f"{name} has no valid key {short}; `participant list` shows those it has")
         if not short or len(found) > 1:
@@ -205,7 +205,7 @@ class Registry:
 
     def revoke_keys(self, name: str, short: str | None = None) -> int:
         """Revoke all keys of a participant, or the one whose digest begins like this; return how many were valid."""
-        self._known(name)
+        self.known_participant(name)
         chosen = self.keys(name) if short is None else [self.one_key(name, short)]
         valid = [key for key in chosen if not key.revoked]
         for key in valid:
@@ -228,7 +228,8 @@ class Registry:
                 self._store.delete(_claims(name, record.phase.name), f"{ordinal:06d}")
         self._store.delete("participant", name)
 
-    def _known(self, name: str) -> Participant:
+    def known_participant(self, name: str) -> Participant:
+        """A participant that must be there."""
         participant = self.participant(name)
         if participant is None:
             raise RegistryError(f"there is no participant {name}; `participant list` tells who there is")
@@ -283,7 +284,7 @@ class Registry:
 
     def set_role(self, participant: str, system: str, kind: RoleKind, family: str | None = None) -> Role:
         """Designate a system of a participant, in all phases; who was designated before stays so."""
-        self._known(participant)
+        self.known_participant(participant)
         check_name(system, "system")
         if family is not None:
             check_name(family, "family")
@@ -293,9 +294,13 @@ class Registry:
 
     # token keys
 
-    def make_ring(self) -> None:
-        """Make the first token key of a task, unless there is one."""
-        self._store.create("ring", "tokens", _ring_document(KeyRing.fresh()))
+    def make_ring(self, *, after: int = 0) -> None:
+        """Make the first token key of a task, unless there is one.
+
+        It comes after those that runs from elsewhere were opened with: no later key may get the number of one of them,
+        or ids would change in the middle of a run.
+        """
+        self._store.create("ring", "tokens", _ring_document(KeyRing.fresh(after % MAX_KEYS + 1)))
 
     def ring(self) -> KeyRing:
         document = self._store.document("ring", "tokens")

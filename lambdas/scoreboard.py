@@ -94,6 +94,22 @@ class Scoreboard:
                 if summary.rounds < record.phase.layout.total:
                     self._follow_ledger(record, summary)
 
+    def catch_up_run(self, record: PhaseRecord, run: Run) -> None:
+        """Bring one summary up to date with the ledger."""
+        with self._following:
+            self._follow_ledger(record, self.summary(record, run))
+
+    def unclaimed(self, record: PhaseRecord) -> list[Summary]:
+        """Summaries of runs that nobody has opened."""
+        summaries = self.summaries(record)  # first: a run is opened before it is summarised
+        opened = {run.id for run in self._registry.runs(record.phase.name)}
+        return [summary for summary in summaries if summary.identity.run not in opened]
+
+    def forget_unclaimed(self, record: PhaseRecord) -> None:
+        """Take runs that nobody has opened off the board."""
+        for summary in self.unclaimed(record):
+            self._store.delete(_kind(record.phase.name), summary.identity.run)
+
     def rebuild(self, record: PhaseRecord, run: Run) -> Summary:
         """Forget what is known of a run and summarise it anew from the ledger."""
         rebuilt = self._follow_ledger(record, self.empty(record, run))

@@ -73,12 +73,12 @@ class KeyRing:
         if not secrets_by_number or not all(1 <= number <= MAX_KEYS for number in secrets_by_number):
             raise ValueError("a key ring holds at least one key, numbered from 1 to 255")
         self.secrets = dict(secrets_by_number)
-        self.newest = max(self.secrets)
+        self.oldest, self.newest = min(self.secrets), max(self.secrets)
         self._keys = {number: _Key.derive(secret) for number, secret in self.secrets.items()}
 
     @classmethod
-    def fresh(cls) -> Self:
-        return cls({1: secrets.token_bytes(_SECRET_BYTES)})
+    def fresh(cls, number: int = 1) -> Self:
+        return cls({number: secrets.token_bytes(_SECRET_BYTES)})
 
     def rotated(self, *, keep: bool = True) -> "KeyRing":
         """A ring with one more key. Without ``keep``, every id issued so far is void."""
@@ -86,8 +86,8 @@ class KeyRing:
         return KeyRing({**older, self.newest + 1: secrets.token_bytes(_SECRET_BYTES)})
 
     def issue(self, participant: str, run: str, position: Position, *, key: int) -> str:
-        """The id of a sentence. A key that has left the ring is replaced by the newest."""
-        number = key if key in self._keys else self.newest
+        """The id of a sentence. A key that has left the ring is replaced by the oldest: rotation does not change it."""
+        number = key if key in self._keys else self.oldest
         sign, seal = self._keys[number]
         plain = _POSITION.pack(position.index, position.shown_ticks, position.clean_ticks)
         tag = sign(_bound(number, participant, run) + plain)[:_TAG_BYTES]

@@ -85,6 +85,7 @@ class _Restoring:
         self._store, self._registry, self._progress = store, Registry(store), progress
         self._records: dict[str, PhaseRecord] = {}
         self._claims: Counter[tuple[str, str]] = Counter()
+        self._newest_key = 0  # of the token keys that runs were opened with
 
     def everything(self, items: Iterable[Item]) -> None:
         for section, group in groupby(items, key=_section):
@@ -95,7 +96,7 @@ class _Restoring:
             else:
                 for item in group:
                     self._one(item)
-        self._registry.make_ring()  # unless the archive had one
+        self._registry.make_ring()  # if there were no runs
         for record in self._records.values():
             Scoreboard(self._store).catch_up(record)
 
@@ -129,11 +130,13 @@ class _Restoring:
                     self._open(run)
             else:  # all of the run that came before them
                 self._store.restore(reported((item for item in group if isinstance(item, Round)), self._progress))
+        self._registry.make_ring(after=self._newest_key)  # unless the archive had one
 
     def _open(self, run: Run) -> None:
         self._registry.claim(run, self._claims[run.participant, run.phase])
         self._claims[run.participant, run.phase] += 1
         self._store.open_run(run)
+        self._newest_key = max(self._newest_key, run.key)
 
     def _text(self, phase: str, items: Iterable[Item]) -> None:
         record = self._records[phase]

@@ -32,12 +32,13 @@ class Writer:
     """Writes an archive; leaves nothing behind if that fails."""
 
     def __init__(self, path: Path) -> None:
-        self._path, self._aside = path, path.with_name(f".{path.name}.{os.getpid()}")
+        self._path = path
         self._digest, self._lines = hashlib.sha256(), 0
 
     def __enter__(self) -> Self:
         if self._path.exists():
             raise ArchiveError(f"{self._path} exists already; remove it or choose another name")
+        self._aside = self._path.with_name(f".{self._path.name}.{os.getpid()}")
         try:
             descriptor = os.open(self._aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
         except OSError as wrong:

@@ -17,7 +17,7 @@ from lambdas.registry import PhaseState, Registry, RegistryError
 from lambdas.store import Store
 from leaderboard.metrics.online import TICKS
 from simulator.cli import archiving, judging
-from simulator.cli.stores import JsonOption, StoreOption, existing_store
+from simulator.cli.stores import JsonOption, StoreOption, existing_store, stack_region
 from simulator.cloud.plan import UsagePlan
 from simulator.errors import PlanError
 from simulator.tasks import DEFAULT_STORE
@@ -54,9 +54,8 @@ def _plan(usage_plan: str | None, address: str) -> UsagePlan | None:
     """The usage plan of the stack whose tables are the store, in the store's region."""
     if usage_plan is None:
         return None
-    engine, _, place = address.partition(":")
-    region = place.partition("?")[0]
-    if engine != "dynamodb" or "://" in region:
+    region = stack_region(address)
+    if region is None:
         raise PlanError(f"a usage plan goes with the store of its stack, dynamodb:REGION, not with {address}")
     return UsagePlan.open(usage_plan, region)
 
@@ -284,12 +283,9 @@ def list_runs(
     """All runs and how far they are. Rewards are clean, whatever the learner was shown."""
     opened = existing_store(store)
     registry = Registry(opened)
-    wanted = [
-        each
-        for record in registry.phases()
-        for each in registry.runs(record.phase.name)
-        if only_participant in (None, each.participant) and only_phase in (None, each.phase)
-    ]
+    records = registry.phases() if only_phase is None else [registry.known_phase(only_phase)]
+    players = registry.participants() if only_participant is None else [registry.known_participant(only_participant)]
+    wanted = [each for record in records for who in players for each in registry.claims(who.name, record.phase.name)]
     columns = ["run", "participant", "phase", "system", "rounds", "total", "reward"]
     _print_rows(_rows(opened, wanted), columns, as_json)
 

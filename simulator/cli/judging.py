@@ -1,20 +1,21 @@
 """The part of ``banditmt admin`` that looks after the leaderboard: roles of systems, rebuilding, verifying."""
 
 import json
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from lambdas.audit import Auditor, Discrepancy
 from lambdas.ledger import Run
-from lambdas.registry import PhaseRecord, Registry
+from lambdas.registry import PhaseRecord, Registry, RegistryError
 from lambdas.scoreboard import Scoreboard
 from lambdas.store import Store
 from leaderboard.families import Role, RoleKind, family_named
-from simulator.cli.stores import JsonOption, StoreOption, existing_store
+from simulator.cli.loading import bars_on_terminal
+from simulator.cli.stores import JsonOption, StoreOption, existing_store, stack_region
 from simulator.tasks import DEFAULT_STORE
 
 MOST_COMPLAINTS = 20  # printed; the rest is counted
@@ -42,6 +43,15 @@ def _designate(store: str, participant: str, system: str, kind: RoleKind, name: 
     typer.echo(f"{system} of {participant} is of family {_family(role)}, as {kind.value}")
 
 
+def _release(store: str, participant: str, system: str, kind: RoleKind) -> None:
+    """Take a role away from a system that has it."""
+    registry = Registry(existing_store(store))
+    owner = registry.known_participant(participant).name
+    if (owner, system, kind) not in {(role.participant, role.system, role.kind) for role in registry.roles()}:
+        raise RegistryError(f"{system} of {participant} is no {kind.value}; `banditmt admin roles` tells which are")
+    _designate(store, participant, system, RoleKind.CONTESTANT)
+
+
 def _family(role: Role) -> str:
     return role.family or family_named(role.system)
 
@@ -57,7 +67,7 @@ def set_oracle(
 @oracle.command("unset")
 def unset_oracle(participant: Participant, system: System, store: StoreOption = DEFAULT_STORE) -> None:
     """Rank it with the others again."""
-    _designate(store, participant, system, RoleKind.CONTESTANT)
+    _release(store, participant, system, RoleKind.ORACLE)
 
 
 @baseline.command("mark")
@@ -71,7 +81,7 @@ def mark_baseline(
 @baseline.command("unmark")
 def unmark_baseline(participant: Participant, system: System, store: StoreOption = DEFAULT_STORE) -> None:
     """Rank it with the others again."""
-    _designate(store, participant, system, RoleKind.CONTESTANT)
+    _release(store, participant, system, RoleKind.BASELINE)
 
 
 @family.command("set")
@@ -100,23 +110,27 @@ def list_roles(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) 
 # the board and the ledger
 
 
-def _runs(store: Store, only: str | None) -> list[tuple[PhaseRecord, Run]]:
+def _records(store: Store, only: str | None) -> list[PhaseRecord]:
     registry = Registry(store)
-    records = registry.phases() if only is None else [registry.known_phase(only)]
-    return [(record, run) for record in records for run in registry.runs(record.phase.name)]
+    return registry.phases() if only is None else [registry.known_phase(only)]
+
+
+def _runs(store: Store, records: list[PhaseRecord]) -> list[tuple[PhaseRecord, Run]]:
+    return [(record, run) for record in records for run in Registry(store).runs(record.phase.name)]
 
 
 def _bars() -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    console = Console(stderr=True)
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    return bars_on_terminal(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
 
 
 @app.command()
 def rebuild(store: StoreOption = DEFAULT_STORE, phase: OnlyPhase = None) -> None:
     """Make the board anew from the ledger. Can be interrupted and begun again."""
     opened = existing_store(store)
-    scoreboard, runs = Scoreboard(opened), _runs(opened, phase)
+    scoreboard, records = Scoreboard(opened), _records(opened, phase)
+    runs = _runs(opened, records)
+    for record in records:
+        scoreboard.forget_unclaimed(record)
     with _bars() as bars:
         rounds = sum(scoreboard.rebuild(*each).rounds for each in bars.track(runs, description="rebuilding"))
     typer.echo(f"{len(runs):,} runs summarised from {rounds:,} rounds")
@@ -126,17 +140,24 @@ def rebuild(store: StoreOption = DEFAULT_STORE, phase: OnlyPhase = None) -> None
 def verify(store: StoreOption = DEFAULT_STORE, phase: OnlyPhase = None, as_json: JsonOption = False) -> None:
     """Score every round of the ledger again, and check that the board shows what the ledger holds."""
     opened = existing_store(store)
-    auditor, runs = Auditor(opened), _runs(opened, phase)
-    found: list[Discrepancy] = []
+    auditor, scoreboard, records = Auditor(opened), Scoreboard(opened), _records(opened, phase)
+    runs, is_streamed = _runs(opened, records), stack_region(store) is not None
+    found: list[Discrepancy] = [stray for record in records for stray in auditor.unclaimed(record)]
     with _bars() as bars:
         for each in bars.track(runs, description="verifying"):
+            if not is_streamed:  # nobody has followed the ledger since somebody last asked for the board
+                with suppress(ValueError):  # of a ledger that cannot be folded, which the audit tells more about
+                    scoreboard.catch_up_run(*each)
             found += auditor.audit(*each)
     if as_json:
-        report = {"runs": len(runs), "rounds": auditor.rounds, "complaints": [asdict(each) for each in found]}
+        complaints = [asdict(each) for each in found]
+        report = {"runs": len(runs), "rounds": auditor.rounds, "behind": auditor.behind, "complaints": complaints}
         typer.echo(json.dumps(report))
     else:
         for complaint in found[:MOST_COMPLAINTS]:
             typer.echo(str(complaint))
+        if auditor.behind:
+            typer.echo(f"{auditor.behind:,} rounds of runs under way are not on the board yet")
         typer.echo(f"{auditor.rounds:,} rounds of {len(runs):,} runs checked, {len(found):,} complaints")
     if found:
         raise typer.Exit(1)

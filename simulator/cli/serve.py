@@ -27,6 +27,7 @@ from simulator.errors import ServeError
 from simulator.tasks import DEFAULT_STORE, DEMO_TASK, STATE
 
 FIRST_PARTICIPANT = "local"
+TRYING_OUT = "local"  # the stage whose first key is shown; the output of others may go to a log
 
 
 def serve(
@@ -36,7 +37,7 @@ def serve(
     port: Annotated[int, typer.Option(help="0 takes any that is free.", min=0, max=65_535)] = 8000,
     host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
     store: StoreOption = DEFAULT_STORE,
-    stage: Annotated[str, typer.Option(help="Whose limits apply: a stage of template.yaml.")] = "local",
+    stage: Annotated[str, typer.Option(help="Whose limits apply: a stage of template.yaml.")] = TRYING_OUT,
     access: Annotated[
         str, typer.Option("--access-log", help="A file to add a line per request to; - is the terminal.")
     ] = "",
@@ -52,7 +53,8 @@ def serve(
         adopt_environment(template)
         server = _listen(template, Service(opened), host, port)
         with _logging(access), _interrupt() as interrupted, running(server):
-            _announce(server, store, _first_key(opened), as_json=as_json)
+            api_key = _first_key(opened) if stage == TRYING_OUT else None
+            _announce(server, store, api_key, as_json=as_json)
             interrupted.wait()
     finally:
         opened.close()

@@ -13,6 +13,13 @@ StoreOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
 
 
+def stack_region(address: str) -> str | None:
+    """The region of a store that is the tables of a stack on AWS, where a function follows the ledger; else None."""
+    engine, _, place = address.partition(":")
+    region = place.partition("?")[0]
+    return region if engine == "dynamodb" and "://" not in region else None
+
+
 def existing_store(address: str) -> Store:
     """The store at an address. A SQLite file must exist: a mistyped path would otherwise become an empty store."""
     engine, _, place = address.partition(":")

@@ -1,11 +1,12 @@
 """The leaderboard's numbers from the ledger, worked out by somebody else: nothing of ours, only sacreBLEU and numpy.
 
-    python recompute.py LEDGER BOARD
+    python recompute.py ARCHIVE BOARD
 
-LEDGER has a JSON object per round: run, index, translation, reference. BOARD is read for what the numbers are asked of
+ARCHIVE is what `banditmt admin export --with-texts` writes. BOARD is read for what the numbers are asked of
 (which runs, which oracles, after how many rounds, where held-out passes end), never for the numbers. Prints JSON.
 """
 
+import gzip
 import json
 import sys
 
@@ -25,15 +26,24 @@ def sentence_bleu(translation, reference):
     return float(np.exp(np.log(0.01 / totals).mean() + min(0.0, 1 - found.ref_len / found.sys_len)))
 
 
-def read(path):
+def read(path, phase):
+    """The rounds of every run of a phase, with the references of their sentences."""
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        said = [next(iter(json.loads(line).items())) for line in lines]
+    _, block, gap = next(what["layout"] for kind, what in said if kind == "phase" and what["name"] == phase)
+    references = [what["reference"] for kind, what in said if kind == "text" and what["phase"] == phase]
     rounds: dict[str, list] = {}
-    with open(path, encoding="utf-8") as lines:  # noqa: PTH123 (no library but two)
-        for line in lines:
-            played = json.loads(line)
-            rounds.setdefault(played["run"], []).append(played)
-    for run in rounds.values():
-        run.sort(key=lambda played: played["index"])
-        assert [played["index"] for played in run] == list(range(len(run)))
+    run = None
+    for kind, what in said:
+        if kind == "run":  # its rounds follow
+            run = what
+            rounds.update({run["id"]: []} if run["phase"] == phase else {})
+        elif kind == "round" and run["phase"] == phase:
+            passed, offset = divmod(what["index"], block + gap)  # the held-out block comes again before every gap
+            reference = references[offset if offset < block else offset + passed * gap]
+            rounds[run["id"]].append({**what, "reference": reference})
+    for played in rounds.values():
+        assert [each["index"] for each in played] == list(range(len(played)))
     return rounds
 
 
@@ -69,10 +79,10 @@ def passes(run, scores, held_out):
     return found
 
 
-def main(ledger, board_path):
+def main(archive, board_path):
     with open(board_path, encoding="utf-8") as text:  # noqa: PTH123
         board = json.load(text)
-    rounds = read(ledger)
+    rounds = read(archive, board["phase"])
     scores = {
         run: np.array([sentence_bleu(each["translation"], each["reference"]) for each in played])
         for run, played in rounds.items()

@@ -128,7 +128,7 @@ def test_one_competition_on_two_stores(task, tmp_path, dynalite_url, java_classe
         )
         outcomes[name] = publish(store, capsys)
     verified, table, ledger = outcomes["sqlite"]
-    assert verified == {"runs": 4, "rounds": 4 * ROUNDS, "complaints": []}
+    assert verified == {"runs": 4, "rounds": 4 * ROUNDS, "behind": 0, "complaints": []}
     assert len({row["reward"] for row in table}) == 4
     assert outcomes["dynamodb"] == outcomes["sqlite"]
     typed("leaderboard", "--phase", PHASE, "--html", tmp_path / "page", "--store", stores["sqlite"])

@@ -1,4 +1,4 @@
-"""Every number of the leaderboard equals what an independent script works out from the ledger."""
+"""Every number of the leaderboard equals what an independent script works out from the exported ledger."""
 
 import ast
 import json
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lambdas.library import Library
+from lambdas.archive import export
 from lambdas.loading import load_phase
 from lambdas.phases import Layout, Phase
 from lambdas.registry import PhaseState, Registry
@@ -70,28 +70,19 @@ def competition(tmp_path_factory):
         registry.set_role("organiser", f"{family}-static", RoleKind.BASELINE)
     registry.set_phase(PHASE.name, PhaseState.CLOSED)
     board = Service(store).leaderboard(None, PHASE.name).as_dict()
-    ledger, asked = folder / "ledger.jsonl", folder / "board.json"
-    ledger.write_text("".join(exported(store, registry)), encoding="utf-8")
+    archive, asked = folder / "task.jsonl.gz", folder / "board.json"
+    export(store, archive, texts=True)
     asked.write_text(json.dumps(board), encoding="utf-8")
     store.close()
-    worked_out = subprocess.run([sys.executable, SCRIPT, ledger, asked], check=True, capture_output=True, text=True)
+    worked_out = subprocess.run([sys.executable, SCRIPT, archive, asked], check=True, capture_output=True, text=True)
     return json.loads(asked.read_text()), json.loads(worked_out.stdout)
-
-
-def exported(store, registry):
-    record, library = registry.known_phase(PHASE.name), Library(store)
-    for run in registry.runs(PHASE.name):
-        for played in store.rounds(run.id):
-            reference = library.reference(record, played.index)
-            line = {"run": run.id, "index": played.index, "translation": played.translation, "reference": reference}
-            yield json.dumps(line) + "\n"
 
 
 def test_the_script_is_independent():
     nodes = list(ast.walk(ast.parse(SCRIPT.read_text())))
     plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     parts = {(node.module or "").partition(".")[0] for node in nodes if isinstance(node, ast.ImportFrom)}
-    assert plain | parts == {"json", "sys", "numpy", "sacrebleu"}
+    assert plain | parts == {"gzip", "json", "sys", "numpy", "sacrebleu"}
 
 
 def test_everybody_is_there(competition):

@@ -6,7 +6,7 @@ import pytest
 
 from lambdas.audit import Auditor
 from lambdas.feedback import Feedback
-from lambdas.registry import Registry
+from lambdas.registry import PhaseState, Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.store.sqlite import SQLiteStore
 from leaderboard.metrics.online import to_ticks
@@ -18,7 +18,20 @@ def played(request, sqlite):
     service, player = tasks.fresh(sqlite, feedback=Feedback(request.param, seed=3))
     run = service.open_run(player, "dev", "copy").run
     tasks.play(service, player, run)
-    return sqlite, Registry(sqlite).known_phase("dev"), sqlite.opening(run)
+    record = Registry(sqlite).known_phase("dev")
+    Scoreboard(sqlite).catch_up(record)
+    return sqlite, record, sqlite.opening(run)
+
+
+@pytest.fixture
+def under_way(sqlite):
+    """A run of nine rounds so far, of which the board shows four."""
+    service, player = tasks.fresh(sqlite)
+    run = sqlite.opening(service.open_run(player, "dev", "copy").run)
+    tasks.play(service, player, run.id, rounds=9)
+    record = Registry(sqlite).known_phase("dev")
+    Scoreboard(sqlite).follow(record, run, list(sqlite.rounds(run.id))[:4])
+    return sqlite, record, run
 
 
 def complaints(store, record, run):
@@ -42,10 +55,8 @@ def damaged(store, run, index, **changes):
 def test_a_sound_run(played):
     store, record, run = played
     auditor = Auditor(store)
-    assert auditor.audit(record, run) == []
-    Scoreboard(store).catch_up(record)
-    assert auditor.audit(record, run) == []
-    assert auditor.rounds == 28
+    assert auditor.audit(record, run) == auditor.unclaimed(record) == []
+    assert (auditor.rounds, auditor.behind) == (14, 0)
 
 
 def test_a_score_that_was_changed(played):
@@ -53,7 +64,7 @@ def test_a_score_that_was_changed(played):
     found = complaints(damaged(store, run, 3, clean=0.5), record, run)
     assert (3, "the sums are not those of the scores up to here") in found
     assert any(at == 3 and "the score is 0.5, but the translation earns 0." in told for at, told in found)
-    assert len(found) == 2  # the damage is told once, not for every round after it
+    assert [at for at, _ in found] == [3, 3, None]  # the damage is told once, not for every round after it
 
 
 def test_a_score_that_was_not_the_one_shown(played):
@@ -77,16 +88,14 @@ def test_sums_that_do_not_add_up(played):
 
 def test_a_round_that_is_gone(played):
     store, record, run = played
-    assert complaints(damaged(store, run, 5), record, run) == [(6, "the rounds before it are missing from 5 on")]
-    Scoreboard(store).catch_up(record)
-    assert (None, "the board does not show what the ledger holds; rebuild it") in complaints(
-        damaged(store, run, 5), record, run
-    )
+    assert complaints(damaged(store, run, 5), record, run) == [
+        (6, "the rounds before it are missing from 5 on"),
+        (None, "the board does not show what the ledger holds; rebuild it"),
+    ]
 
 
 def test_statistics_that_are_none(played):
     store, record, run = played
-    Scoreboard(store).catch_up(record)
     found = complaints(damaged(store, run, 5, statistics=b"?"), record, run)
     assert (5, "the statistics are not those of the translation") in found
     assert found[-1][1].startswith("the ledger cannot be folded: not packed BLEU statistics")
@@ -108,7 +117,6 @@ def test_more_rounds_than_there_are(played):
 
 def test_a_board_that_does_not_show_the_ledger(played):
     store, record, run = played
-    Scoreboard(store).catch_up(record)
     document = store.document("board/dev", run.id)
     document["total"][1] += 1
     store.replace("board/dev", run.id, document)
@@ -116,10 +124,36 @@ def test_a_board_that_does_not_show_the_ledger(played):
     assert str(found) == f"run {run.id}: the board does not show what the ledger holds; rebuild it"
 
 
-def test_a_board_that_is_behind_is_no_damage_but_the_rest_is_checked(played):
-    store, record, run = played
-    board = Scoreboard(store)
-    board.follow(record, run, list(store.rounds(run.id))[:4])
+def test_a_board_that_is_behind_is_no_damage_but_the_rest_is_checked(under_way):
+    store, record, run = under_way
     auditor = Auditor(store)
     assert auditor.audit(record, run) == []
-    assert auditor.rounds == 14
+    assert (auditor.rounds, auditor.behind) == (9, 5)
+    found = complaints(damaged(store, run, 7, shown=0.123), record, run)
+    assert any(at == 7 and "was told 0.123 instead of" in told for at, told in found)
+
+
+def test_a_board_without_the_end_of_a_finished_run(played):
+    store, record, run = played
+    store.delete("board/dev", run.id)
+    assert complaints(store, record, run) == [(None, "the board does not show its last 14 rounds; rebuild it")]
+    Scoreboard(store).follow(record, run, list(store.rounds(run.id))[:4])
+    auditor = Auditor(store)
+    [found] = auditor.audit(record, run)
+    assert found.complaint == "the board does not show its last 10 rounds; rebuild it"
+    assert (auditor.rounds, auditor.behind) == (14, 0)
+
+
+def test_a_board_that_is_behind_when_its_phase_is_closed(under_way):
+    store, _, run = under_way
+    closed = Registry(store).set_phase("dev", PhaseState.CLOSED)
+    assert complaints(store, closed, run) == [(None, "the board does not show its last 5 rounds; rebuild it")]
+
+
+def test_a_run_on_the_board_that_nobody_opened(played):
+    store, record, run = played
+    stray = replace(run, id="b" * 26, system="phantom")
+    Scoreboard(store).follow(record, stray, list(store.rounds(run.id)))
+    [found] = Auditor(store).unclaimed(record)
+    assert str(found) == f"run {stray.id}: the board shows it, but nobody opened it; rebuild it"
+    assert Auditor(store).audit(record, run) == []

@@ -131,6 +131,7 @@ class TestRefusals:
     )
     def test_other_names_that_cannot_be(self, sqlite, systems, complaint):
         contests.play(sqlite)
+        contests.boards(sqlite)
         with pytest.raises((RegistryError, errors.BadRequestError), match=complaint):
             Eraser(disabled(sqlite)).erase("acme", systems)
         assert verify(sqlite) == (6, 59, [])

@@ -42,6 +42,7 @@ class Protocol(RuleBasedStateMachine):
         self.players = {name: tasks.participant(self.store, self.service, name) for name in PARTICIPANTS}
         self.committed: dict[str, list[str]] = {}  # by run
         self.ids: dict[str, dict[int, str]] = {}  # by run and index, as the client last heard them
+        self.promised: dict[tuple[str, int], str] = {}  # the same, but only ids that were not voided
         self.owner: dict[str, str] = {}
         self.phase: dict[str, Phase] = {}
         self.opened: dict[tuple[str, str, str], list[str]] = {}  # by participant, phase and system
@@ -83,6 +84,8 @@ class Protocol(RuleBasedStateMachine):
     def rotate_token_keys(self, void):
         self.registry.rotate_ring(keep=not void)
         self.voided |= void
+        if void:
+            self.promised.clear()
 
     # what participants do
 
@@ -136,6 +139,11 @@ class Protocol(RuleBasedStateMachine):
         place = self.phase[run].layout.place(sentence.index)
         assert sentence.source == tasks.source(self.phase[run].name, place.sentence)
         self.ids[run][sentence.index] = sentence.id
+        self.expect_the_same_id(run, sentence.index, sentence.id)
+
+    def expect_the_same_id(self, run, index, token):
+        """Whenever an id is told again it is the same, unless it was voided meanwhile."""
+        assert self.promised.setdefault((run, index), token) == token
 
     @rule(run=runs, rounds=st.integers(1, 6), translation=translations)
     def play_on(self, run, rounds, translation):
@@ -198,8 +206,7 @@ class Protocol(RuleBasedStateMachine):
             assert state.last is not None
             assert (state.last.index, state.last.translation) == (index, translation)
             assert state.last.score == self.score(run, index)
-            if not self.voided:
-                assert state.last.id == self.ids[run][index]
+            self.expect_the_same_id(run, index, state.last.id)
 
     @rule(run=runs, translation=translations)
     def meddle_with_a_foreign_run(self, run, translation):

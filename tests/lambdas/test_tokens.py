@@ -102,9 +102,11 @@ class TestRotation:
         voided = RING.rotated(keep=False)
         assert voided.read("acme", "run", issue()) is None
 
-    def test_a_run_whose_key_was_voided_goes_on_with_the_newest(self):
+    def test_a_run_whose_key_was_voided_goes_on_with_the_next(self):
         voided = RING.rotated(keep=False)
-        assert voided.read("acme", "run", issue(ring=voided, key=1)) == START
+        token = issue(ring=voided, key=1)
+        assert voided.read("acme", "run", token) == START
+        assert issue(ring=voided.rotated(), key=1) == token  # and keeps that one
 
     def test_secrets_are_fresh_each_time(self):
         assert KeyRing.fresh().secrets != KeyRing.fresh().secrets

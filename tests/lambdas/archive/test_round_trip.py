@@ -41,6 +41,25 @@ def test_the_board_is_the_same_to_the_last_byte(contest, bare, store):
     assert here.roles() == there.roles()
 
 
+@pytest.mark.parametrize("texts", [False, True])
+def test_without_keys_no_later_key_is_taken_for_that_of_a_run(sqlite, tmp_path, texts):
+    tasks.load(sqlite)
+    Registry(sqlite).rotate_ring(keep=True)
+    service = Service(sqlite)
+    player = tasks.participant(sqlite, service)
+    run = service.open_run(player, "dev", "copy").run  # with key 2
+    tasks.play(service, player, run, rounds=3)
+    export(sqlite, tmp_path / "task.jsonl.gz", texts=texts)
+    store = SQLiteStore.open(f"{tmp_path / 'elsewhere.db'}?synchronous=normal")
+    Archive.open(tmp_path / "task.jsonl.gz").restore(store)
+    tasks.load(store)
+    heard = Service(store).sentence(player, run)
+    assert heard.index == 3
+    Registry(store).rotate_ring(keep=True)
+    assert Service(store).sentence(player, run) == heard
+    store.close()
+
+
 def test_out_of_dynamodb(moto, tmp_path, sqlite):
     contests.play(moto, perturbation="none")
     export(moto, tmp_path / "archive.gz", texts=True)

@@ -272,6 +272,16 @@ class TestRuns:
         ]
         assert played.run[:10] in admin("run", "list")[1]
 
+    @pytest.mark.parametrize(
+        ("words", "told"),
+        [
+            (("--phase", "nope"), "there is no phase nope (training, mock, dev)"),
+            (("--participant", "nobody"), "there is no participant nobody; `participant list` tells who there is"),
+        ],
+    )
+    def test_what_cannot_be_listed(self, admin, words, told):
+        assert admin("run", "list", *words) == (1, "", f"banditmt: {told}\n")
+
     def test_showing(self, admin, played):
         assert as_json(admin("run", "show", played.run, "--json"))["rounds"] == 2
         code, out, _ = admin("run", "show", played.run)

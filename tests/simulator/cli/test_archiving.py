@@ -61,6 +61,13 @@ def test_out_and_in_again_shows_the_same_board_byte_for_byte(typed, address, tmp
     assert err == "banditmt: block 0 of the references of phase training is missing: load the task again\n"
 
 
+def test_an_archive_needs_a_name_of_its_own(typed, address, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for taken in (".", "/", str(tmp_path)):
+        told = f"banditmt: {taken} exists already; remove it or choose another name\n"
+        assert typed("admin", "export", taken, "--store", address) == (1, "", told)
+
+
 def test_with_everything_it_can_be_verified_at_once(typed, address, tmp_path):
     archive, elsewhere = tmp_path / "task.jsonl.gz", f"sqlite:{tmp_path / 'elsewhere.db'}"
     code, out, _ = typed("admin", "export", archive, "--with-texts", "--with-keys", "--store", address, "--json")

@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import sqlite3
 from dataclasses import replace
 
 import pytest
@@ -179,6 +180,29 @@ class TestRoles:
         code, out, err = banditmt("admin", "oracle", "set", *words)
         assert (code, out, err.count("\n")) == (1, "", 1)
 
+    @pytest.mark.parametrize(
+        ("words", "told"),
+        [
+            (
+                ("oracle", "unset", "acme", "never"),
+                "never of acme is no oracle; `banditmt admin roles` tells which are",
+            ),
+            (
+                ("baseline", "unmark", "organiser", "X-oracle"),
+                "X-oracle of organiser is no baseline; `banditmt admin roles` tells which are",
+            ),
+            (
+                ("oracle", "unset", "nobody", "x"),
+                "there is no participant nobody; `participant list` tells who there is",
+            ),
+        ],
+    )
+    def test_only_a_role_that_was_given_can_be_taken(self, banditmt, words, told):
+        designate(banditmt)
+        before = banditmt("admin", "roles")
+        assert banditmt("admin", *words) == (1, "", f"banditmt: {told}\n")
+        assert banditmt("admin", "roles") == before
+
 
 class TestRebuildAndVerify:
     def test_a_sound_store(self, banditmt, store):
@@ -188,6 +212,7 @@ class TestRebuildAndVerify:
         assert json.loads(banditmt("admin", "verify", "--phase", "mock", "--json")[1]) == {
             "runs": 0,
             "rounds": 0,
+            "behind": 0,
             "complaints": [],
         }
 
@@ -202,6 +227,45 @@ class TestRebuildAndVerify:
         assert json.loads(banditmt("admin", "verify", "--json")[1])["complaints"][0]["round"] is None
         banditmt("admin", "rebuild")
         assert banditmt("admin", "verify")[0] == 0
+
+    def test_right_after_a_competition_the_board_is_first_brought_up_to_date(self, banditmt, store):
+        assert store.documents("board/dev") == []
+        assert banditmt("admin", "verify") == (0, "49 rounds of 4 runs checked, 0 complaints\n", "")
+        assert sorted(document["total"][0] for document in store.documents("board/dev")) == [7, 14, 14, 14]
+
+    def test_where_a_function_follows_the_ledger_its_failure_is_found(self, banditmt, store, monkeypatch):
+        monkeypatch.setattr("simulator.cli.judging.stack_region", lambda _: "eu-central-1")
+        code, out, _ = banditmt("admin", "verify")
+        assert (code, out.count("the board does not show its last 14 rounds; rebuild it")) == (1, 3)
+        assert out.splitlines()[-2:] == [
+            "7 rounds of runs under way are not on the board yet",
+            "49 rounds of 4 runs checked, 3 complaints",
+        ]
+        assert json.loads(banditmt("admin", "verify", "--json")[1])["behind"] == 7
+
+    def test_a_run_that_nobody_opened_is_found_and_taken_off(self, banditmt, store):
+        banditmt("admin", "rebuild")
+        document = store.document("board/dev", Registry(store).runs("dev")[0].id)
+        stray = {**document, "run": "b" * 26}
+        store.replace("board/dev", "b" * 26, stray)
+        code, out, _ = banditmt("admin", "verify")
+        assert (code, out.splitlines()[0]) == (
+            1,
+            f"run {'b' * 26}: the board shows it, but nobody opened it; rebuild it",
+        )
+        banditmt("admin", "rebuild")
+        assert banditmt("admin", "verify")[0] == 0
+
+    def test_a_ledger_that_cannot_be_folded_is_told_as_such(self, banditmt, store):
+        first, *_ = Registry(store).runs("dev")
+        with sqlite3.connect(store.path) as raw:
+            raw.execute(
+                "UPDATE rounds SET statistics = x'00' FROM runs WHERE run = number AND position = 5 AND id = ?",
+                (first.id,),
+            )
+        code, out, err = banditmt("admin", "verify")
+        assert (code, err) == (1, "")
+        assert f"run {first.id}, round 5: the statistics are not those of the translation" in out
 
     @pytest.mark.parametrize("command", ["rebuild", "verify"])
     def test_a_phase_that_is_not_there(self, banditmt, command):

@@ -116,13 +116,18 @@ def test_requests_are_logged_without_secrets(task: Path, tmp_path: Path) -> None
     assert "private" not in str(lines)
 
 
-def test_a_stage_brings_its_own_limits(task: Path, tmp_path: Path) -> None:
+def test_a_stage_brings_its_own_limits_and_no_first_key(task: Path, tmp_path: Path) -> None:
     store = f"sqlite:{tmp_path / 'store'}?synchronous=normal"
     with serving("--task", str(task), "--store", store, "--stage", "dev") as started:
+        opened = open_store(store)
+        assert started.keys() == {"url", "store"}  # what is printed may end up in a log: no key is made unasked
+        assert Registry(opened).participants() == []
+        api_key = Registry(opened).add_participant("acme")
+        opened.close()
 
         def insist() -> None:
             for _ in range(1_000):  # 20 per second, and 40 at once
-                call(f"{started['url']}/v1/phases", started["api_key"])
+                call(f"{started['url']}/v1/phases", api_key)
 
         with pytest.raises(urllib.error.HTTPError) as refused:
             insist()
