@@ -43,6 +43,7 @@ def problems(path: Path, rules: Rules) -> Iterator[str]:
         except ValueError as wrong:
             yield f"{path}: phase {phase} cannot be laid out: {wrong}"
     yield from _name_problems(task)
+    yield from _alignment_problems(task)
     for name, summary in task.description.files.items():
         part = name.split(".")[0]
         yield from _limited(_file_problems(path / name, summary, orders.get(part)), path / name)
@@ -77,6 +78,15 @@ def _name_problems(task: Task) -> Iterator[str]:
         yield f"{task.path}: task.json does not list {name}"
     for name in sorted(description.files.keys() - expected):
         yield f"{task.path}: task.json lists {name}, which belongs to no part of this task"
+
+
+def _alignment_problems(task: Task) -> Iterator[str]:
+    """Parts whose files do not have the same number of lines; whether the files are as described is another matter."""
+    for part in PARTS:
+        lines = {name: file.lines for name, file in task.description.files.items() if name.split(".")[0] == part}
+        if len(set(lines.values())) > 1:
+            sizes = ", ".join(f"{name} has {number:,} lines" for name, number in sorted(lines.items()))
+            yield f"{task.path}: the files of {part} are not aligned: {sizes}"
 
 
 def _expected_files(description: Description) -> set[str]:

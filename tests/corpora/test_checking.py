@@ -1,5 +1,6 @@
 """``check``: a sound task passes, and every damage is named with its place."""
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -8,9 +9,10 @@ import pytest
 
 from corpora.checking import Rules, problems
 from corpora.lines import LineWriter, read_lines
+from corpora.task import Pair, TaskWriter, in_served_order, write_pairs
 from lambdas.feedback import Feedback
 from lambdas.phases import Layout
-from tests.corpora.tasks import write_task
+from tests.corpora.tasks import LAYOUTS, description, numbered, write_task
 
 RULES = Rules(order=Layout, signature=lambda perturbation, seed: Feedback(perturbation, seed).signature)
 
@@ -63,6 +65,37 @@ def test_a_missing_line_is_noticed(task):
         "TASK/mock.de.gz:2: ends after 2 lines, but its layout makes 3",
         "TASK/mock.de.gz: has 2 lines and 24 bytes of text, but task.json says 3 and 36",
     ]
+
+
+def shorten(task: Path, name: str, by: int) -> None:
+    """Cut lines off a file, and have ``task.json`` describe what is left."""
+    rewrite(task / name, lambda lines: lines[:-by])
+    text = "".join(f"{line}\n" for line in read_lines(task / name)).encode()
+    summary = {"lines": text.count(b"\n"), "bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()}
+    redescribe(task, lambda content: content["files"].update({name: summary}))
+
+
+def test_sides_that_are_not_aligned_are_noticed_even_if_described_so(task):
+    shorten(task, "out-of-domain.en.gz", 2)
+    assert found(task) == [
+        "TASK: the files of out-of-domain are not aligned:"
+        " out-of-domain.de.gz has 5 lines, out-of-domain.en.gz has 3 lines"
+    ]
+
+
+def test_document_ids_that_are_not_aligned_are_noticed(tmp_path):
+    with TaskWriter(tmp_path / "task", description()) as writer:
+        for part, layout in LAYOUTS.items():
+            pairs = in_served_order(
+                [Pair(*pair[:2], "Catalogue A") for pair in numbered(part, layout.distinct)], layout, part
+            )
+            writer.add(part, write_pairs(writer.directory, part, ("de", "en"), pairs, documents=True), layout)
+    assert found(tmp_path / "task") == []
+    shorten(tmp_path / "task", "dev.documents.gz", 1)
+    assert found(tmp_path / "task")[0] == (
+        "TASK: the files of dev are not aligned:"
+        " dev.de.gz has 8 lines, dev.documents.gz has 7 lines, dev.en.gz has 8 lines"
+    )
 
 
 @pytest.mark.parametrize(
