@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from corpora.characters import first_non_printing
+from corpora.cleaning import IN_DOMAIN_TOKENS, OUT_OF_DOMAIN_TOKENS
 from corpora.description import DOCUMENTS, OUT_OF_DOMAIN, PARTS, PHASES, Description, file_name
 from corpora.errors import CorpusError, InputError
 from corpora.lines import FileSummary, read_lines
@@ -98,7 +99,8 @@ def _expected_files(description: Description) -> set[str]:
 
 def _file_problems(file: Path, expected: FileSummary, order: Order | None) -> Iterator[str]:
     """What is wrong with one file: its lines, its held-out passes, and whether it is what ``task.json`` describes."""
-    may_be_empty = file.name.endswith(f".{DOCUMENTS}.gz")
+    part, side = file.name.split(".")[:2]
+    max_tokens = OUT_OF_DOMAIN_TOKENS if part == OUT_OF_DOMAIN else IN_DOMAIN_TOKENS
     digest, size, number = hashlib.sha256(), 0, 0
     block: list[str] = []
     try:
@@ -106,7 +108,7 @@ def _file_problems(file: Path, expected: FileSummary, order: Order | None) -> It
             data = f"{line}\n".encode()
             digest.update(data)
             size += len(data)
-            if (complaint := _line_problem(line)) and not (may_be_empty and not line):
+            if complaint := _id_problem(line) if side == DOCUMENTS else _text_problem(line, max_tokens):
                 yield f"{file}:{number}: {complaint}"
             if order is not None and number <= order.total:
                 yield from _held_out_problem(f"{file}:{number}", line, order, number - 1, block)
@@ -128,13 +130,24 @@ def _file_problems(file: Path, expected: FileSummary, order: Order | None) -> It
         yield f"{file}: its text has changed since task.json was written (sha256 {found.sha256})"
 
 
-def _line_problem(line: str) -> str | None:
-    if not line:
-        return "empty line"
+def _id_problem(line: str) -> str | None:
+    """What is wrong with the id of a document; it may be empty, long and in capitals."""
     if " ".join(line.split()) != line:
         return "tokens are not separated by single spaces"
     if character := first_non_printing(line):
         return f"has a character that cannot be printed (U+{ord(character):04X})"
+    return None
+
+
+def _text_problem(line: str, max_tokens: int) -> str | None:
+    if not line:
+        return "empty line"
+    if complaint := _id_problem(line):
+        return complaint
+    if line.lower() != line:
+        return "is not lowercased"
+    if (tokens := len(line.split())) > max_tokens:
+        return f"has {tokens} tokens, but {max_tokens} are the most here"
     return None
 
 

@@ -4,10 +4,14 @@ import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from corpora.checking import Rules, problems
+from corpora.importing import Material, import_task
 from corpora.lines import LineWriter, read_lines
 from corpora.task import Pair, TaskWriter, in_served_order, write_pairs
 from lambdas.feedback import Feedback
@@ -15,6 +19,9 @@ from lambdas.phases import Layout
 from tests.corpora.tasks import LAYOUTS, description, numbered, write_task
 
 RULES = Rules(order=Layout, signature=lambda perturbation, seed: Feedback(perturbation, seed).signature)
+TEXTS = st.text(
+    st.characters(exclude_categories=["Cs"]) | st.sampled_from("AΣİẞ.,' \u00ad\u2028'\"1")
+) | st.sampled_from(["Wort " * 26, "Wort " * 150, "A... B.", "IT' S ΑΣ", "http://X.DE/A?B=C"])
 
 
 def found(path: Path) -> list[str]:
@@ -54,7 +61,7 @@ def test_a_missing_file(task):
 
 
 def test_a_changed_line_is_noticed(task):
-    rewrite(task / "out-of-domain.de.gz", lambda lines: ["news satz X", *lines[1:]])
+    rewrite(task / "out-of-domain.de.gz", lambda lines: ["news satz x", *lines[1:]])
     assert len(found(task)) == 1
     assert found(task)[0].startswith("TASK/out-of-domain.de.gz: its text has changed since task.json was written")
 
@@ -105,11 +112,33 @@ def test_document_ids_that_are_not_aligned_are_noticed(tmp_path):
         (" satz", "TASK/mock.de.gz:2: tokens are not separated by single spaces"),
         ("ein\u00a0 satz", "TASK/mock.de.gz:2: tokens are not separated by single spaces"),
         ("ein\u00adsatz", "TASK/mock.de.gz:2: has a character that cannot be printed (U+00AD)"),
+        ("ein Satz", "TASK/mock.de.gz:2: is not lowercased"),
+        ("wort " * 25 + "wort", "TASK/mock.de.gz:2: has 26 tokens, but 25 are the most here"),
     ],
 )
 def test_an_unclean_line_is_named(task, line, complaint):
     rewrite(task / "mock.de.gz", lambda lines: [lines[0], line, lines[2]])
     assert complaint in found(task)
+
+
+def test_out_of_domain_lines_may_be_longer(task):
+    long = " ".join(["wort"] * 150)
+    rewrite(task / "out-of-domain.de.gz", lambda lines: [long, f"{long} wort", *lines[2:]])
+    complaints = [problem for problem in found(task) if "tokens" in problem]
+    assert complaints == ["TASK/out-of-domain.de.gz:2: has 151 tokens, but 150 are the most here"]
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=40))
+@settings(max_examples=10, deadline=None)
+def test_nothing_that_import_writes_is_refused(rows):
+    def cut(pairs: int) -> dict[str, Layout]:
+        return {"training": Layout.plain(pairs)}
+
+    pairs = [Pair("satz", "sentence"), *(Pair(*row) for row in rows)]
+    with TemporaryDirectory() as aside:
+        path = Path(aside) / "task"
+        import_task(path, description(), Material(pairs, pairs, keep_documents=True), cut)
+        assert found(path) == ["TASK: phase mock is missing", "TASK: phase dev is missing"]
 
 
 def test_a_held_out_pass_that_differs_is_named(task):
