@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from corpora.characters import first_non_printing
+from corpora.cleaning import IN_DOMAIN_TOKENS, OUT_OF_DOMAIN_TOKENS
 from corpora.description import DOCUMENTS, OUT_OF_DOMAIN, PARTS, PHASES, Description, file_name
 from corpora.errors import CorpusError, InputError
 from corpora.lines import FileSummary, read_lines
@@ -43,6 +44,7 @@ def problems(path: Path, rules: Rules) -> Iterator[str]:
         except ValueError as wrong:
             yield f"{path}: phase {phase} cannot be laid out: {wrong}"
     yield from _name_problems(task)
+    yield from _alignment_problems(task)
     for name, summary in task.description.files.items():
         part = name.split(".")[0]
         yield from _limited(_file_problems(path / name, summary, orders.get(part)), path / name)
@@ -79,6 +81,15 @@ def _name_problems(task: Task) -> Iterator[str]:
         yield f"{task.path}: task.json lists {name}, which belongs to no part of this task"
 
 
+def _alignment_problems(task: Task) -> Iterator[str]:
+    """Parts whose files do not have the same number of lines; whether the files are as described is another matter."""
+    for part in PARTS:
+        lines = {name: file.lines for name, file in task.description.files.items() if name.split(".")[0] == part}
+        if len(set(lines.values())) > 1:
+            sizes = ", ".join(f"{name} has {number:,} lines" for name, number in sorted(lines.items()))
+            yield f"{task.path}: the files of {part} are not aligned: {sizes}"
+
+
 def _expected_files(description: Description) -> set[str]:
     sides = [description.source, description.target, *([DOCUMENTS] if description.has_documents else [])]
     has_out_of_domain = any(name.startswith(f"{OUT_OF_DOMAIN}.") for name in description.files)
@@ -88,7 +99,8 @@ def _expected_files(description: Description) -> set[str]:
 
 def _file_problems(file: Path, expected: FileSummary, order: Order | None) -> Iterator[str]:
     """What is wrong with one file: its lines, its held-out passes, and whether it is what ``task.json`` describes."""
-    may_be_empty = file.name.endswith(f".{DOCUMENTS}.gz")
+    part, side = file.name.split(".")[:2]
+    max_tokens = OUT_OF_DOMAIN_TOKENS if part == OUT_OF_DOMAIN else IN_DOMAIN_TOKENS
     digest, size, number = hashlib.sha256(), 0, 0
     block: list[str] = []
     try:
@@ -96,7 +108,7 @@ def _file_problems(file: Path, expected: FileSummary, order: Order | None) -> It
             data = f"{line}\n".encode()
             digest.update(data)
             size += len(data)
-            if (complaint := _line_problem(line)) and not (may_be_empty and not line):
+            if complaint := _id_problem(line) if side == DOCUMENTS else _text_problem(line, max_tokens):
                 yield f"{file}:{number}: {complaint}"
             if order is not None and number <= order.total:
                 yield from _held_out_problem(f"{file}:{number}", line, order, number - 1, block)
@@ -118,13 +130,24 @@ def _file_problems(file: Path, expected: FileSummary, order: Order | None) -> It
         yield f"{file}: its text has changed since task.json was written (sha256 {found.sha256})"
 
 
-def _line_problem(line: str) -> str | None:
-    if not line:
-        return "empty line"
+def _id_problem(line: str) -> str | None:
+    """What is wrong with the id of a document; it may be empty, long and in capitals."""
     if " ".join(line.split()) != line:
         return "tokens are not separated by single spaces"
     if character := first_non_printing(line):
         return f"has a character that cannot be printed (U+{ord(character):04X})"
+    return None
+
+
+def _text_problem(line: str, max_tokens: int) -> str | None:
+    if not line:
+        return "empty line"
+    if complaint := _id_problem(line):
+        return complaint
+    if line.lower() != line:
+        return "is not lowercased"
+    if (tokens := len(line.split())) > max_tokens:
+        return f"has {tokens} tokens, but {max_tokens} are the most here"
     return None
 
 

@@ -161,7 +161,7 @@ class Cleaner:
             if after != sides:
                 self.counts.changed[name] += 1
                 sides = after
-        return Pair(*sides, pair.document)
+        return Pair(*sides, " ".join(drop_non_printing(pair.document).split()))
 
 
 def _clean_chunk(settings: Settings, chunk: list[Pair]) -> tuple[list[Pair], Counts]:

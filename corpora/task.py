@@ -106,6 +106,14 @@ def in_served_order(pairs: Iterable[P], order: Order, part: str) -> Iterator[P]:
         yield pair
 
 
+def refuse_taken(path: Path) -> None:
+    """Raise unless a task can be put here: for commands that would otherwise say so after long work."""
+    if path.name in ("", ".."):
+        raise TaskError(f"{path} has no name of its own; call the directory to make by its name")
+    if path.exists() and not (path.is_dir() and not any(path.iterdir())):
+        raise TaskError(f"{path} already exists; remove it or choose another place")
+
+
 class TaskWriter:
     """Collects the parts of a task in a directory aside, and puts it in its place when everything is there.
 
@@ -138,8 +146,7 @@ class TaskWriter:
         self._description = replace(known, phases=phases, files={**known.files, **files}, cleaning=counts)
 
     def __enter__(self) -> Self:
-        if self._path.exists() and not (self._path.is_dir() and not any(self._path.iterdir())):
-            raise TaskError(f"{self._path} already exists; remove it or choose another place")
+        refuse_taken(self._path)
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self.directory.mkdir()

@@ -32,7 +32,7 @@ class Learner:
         self.state["mean"] += (score - self.state["mean"]) / self.state["rounds"]
 
     def save(self, path: Path) -> None:
-        aside = path.with_suffix(".new")
+        aside = path.with_name(f"{path.name}.new")
         aside.write_text(json.dumps(self.state))
         aside.replace(path)  # all or nothing
 
@@ -40,7 +40,12 @@ class Learner:
 def find_run(client: Client, learner: Learner, phase: str, system: str) -> Run:
     """The learner's own run, even if it was killed on the very last round; else the unfinished one, or a new one."""
     if learner.state["run"]:
-        return client.get_run(learner.state["run"])
+        run = client.get_run(learner.state["run"])
+        if (run.phase, run.system) != (phase, system):
+            sys.exit(
+                f"the checkpoint is of {run.system!r} in {run.phase}, not {system!r} in {phase}: name another file"
+            )
+        return run
     return client.open_run(phase=phase, system=system)
 
 

@@ -7,7 +7,7 @@ its own file.
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from corpora.errors import InputError
+from corpora.errors import CorpusError, InputError
 from corpora.readers import gettext, jsonl, sgm, text, tmx, tsv, wmt_xml
 from corpora.task import Pair
 
@@ -30,7 +30,10 @@ KNOWN = f"{', '.join(ONE_FILE)} or a directory of gettext catalogues; or two fil
 
 def read_input(given: str, languages: Languages) -> Iterator[Pair]:
     """The pairs of one input as it is given on the command line."""
-    paths = [Path(given)] if Path(given).exists() else [Path(part) for part in given.split(",")]
+    parts = [given] if given and Path(given).exists() else given.split(",")
+    if not all(parts):
+        raise CorpusError(f"an input is a path, or several joined by commas, but {given!r} has an empty one")
+    paths = [Path(part) for part in parts]
     for path in paths:
         if not path.exists():
             raise InputError("no such file or directory", path)

@@ -31,7 +31,7 @@ from corpora.importing import Material, import_task
 from corpora.readers import KNOWN, read_input
 from corpora.statistics import measure, out_of_tolerance
 from corpora.synthesis import LANGUAGES, LICENCE, synthesise
-from corpora.task import Pair, Task
+from corpora.task import Pair, Task, refuse_taken
 from lambdas.feedback import Feedback
 from lambdas.phases import Layout
 from leaderboard.metrics.bleu import sentence_bleu
@@ -131,12 +131,13 @@ def debian(
     processes: Processes = 2,
 ) -> None:
     """Make a task of what Debian ships: packages are downloaded, not installed; an interrupted download goes on."""
+    description = _describe((language, ENGLISH), seed, "debian", DEBIAN_LICENCE, perturbation)
+    refuse_taken(out)
     apt = Apt(cache.expanduser(), (language, ENGLISH))
     typer.echo("asking apt what there is", err=True)
     apt.update()
     interfaces = _fetch(apt, wishes(INTERFACES, language))
     manuals = _fetch(apt, wishes(MANUALS, language))
-    description = _describe((language, ENGLISH), seed, "debian", DEBIAN_LICENCE, perturbation)
     material = Material(interface_pairs(apt, interfaces, language), manual_pairs(apt, manuals, language))
     _import(out, description, material, lambda pairs: cut(pairs, dev=dev, training=training), processes)
 
@@ -225,7 +226,9 @@ def ceiling(
 
 
 def _describe(languages: tuple[str, str], seed: int, generator: str, licence: str, perturbation: str) -> Description:
-    """The description of a task that has yet to be written; unknown perturbations are refused here."""
+    """The description of a task that has yet to be written; what can never be one is refused here."""
+    if languages[0] == languages[1]:
+        raise CorpusError(f"source and target are both {languages[0]!r}: name two languages")
     signature = Feedback(perturbation, seed).signature
     return Description(*languages, seed, generator, licence, perturbation, signature)
 

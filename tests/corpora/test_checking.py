@@ -1,18 +1,27 @@
 """``check``: a sound task passes, and every damage is named with its place."""
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from corpora.checking import Rules, problems
+from corpora.importing import Material, import_task
 from corpora.lines import LineWriter, read_lines
+from corpora.task import Pair, TaskWriter, in_served_order, write_pairs
 from lambdas.feedback import Feedback
 from lambdas.phases import Layout
-from tests.corpora.tasks import write_task
+from tests.corpora.tasks import LAYOUTS, description, numbered, write_task
 
 RULES = Rules(order=Layout, signature=lambda perturbation, seed: Feedback(perturbation, seed).signature)
+TEXTS = st.text(
+    st.characters(exclude_categories=["Cs"]) | st.sampled_from("AΣİẞ.,' \u00ad\u2028'\"1")
+) | st.sampled_from(["Wort " * 26, "Wort " * 150, "A... B.", "IT' S ΑΣ", "http://X.DE/A?B=C"])
 
 
 def found(path: Path) -> list[str]:
@@ -52,7 +61,7 @@ def test_a_missing_file(task):
 
 
 def test_a_changed_line_is_noticed(task):
-    rewrite(task / "out-of-domain.de.gz", lambda lines: ["news satz X", *lines[1:]])
+    rewrite(task / "out-of-domain.de.gz", lambda lines: ["news satz x", *lines[1:]])
     assert len(found(task)) == 1
     assert found(task)[0].startswith("TASK/out-of-domain.de.gz: its text has changed since task.json was written")
 
@@ -65,6 +74,37 @@ def test_a_missing_line_is_noticed(task):
     ]
 
 
+def shorten(task: Path, name: str, by: int) -> None:
+    """Cut lines off a file, and have ``task.json`` describe what is left."""
+    rewrite(task / name, lambda lines: lines[:-by])
+    text = "".join(f"{line}\n" for line in read_lines(task / name)).encode()
+    summary = {"lines": text.count(b"\n"), "bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()}
+    redescribe(task, lambda content: content["files"].update({name: summary}))
+
+
+def test_sides_that_are_not_aligned_are_noticed_even_if_described_so(task):
+    shorten(task, "out-of-domain.en.gz", 2)
+    assert found(task) == [
+        "TASK: the files of out-of-domain are not aligned:"
+        " out-of-domain.de.gz has 5 lines, out-of-domain.en.gz has 3 lines"
+    ]
+
+
+def test_document_ids_that_are_not_aligned_are_noticed(tmp_path):
+    with TaskWriter(tmp_path / "task", description()) as writer:
+        for part, layout in LAYOUTS.items():
+            pairs = in_served_order(
+                [Pair(*pair[:2], "Catalogue A") for pair in numbered(part, layout.distinct)], layout, part
+            )
+            writer.add(part, write_pairs(writer.directory, part, ("de", "en"), pairs, documents=True), layout)
+    assert found(tmp_path / "task") == []
+    shorten(tmp_path / "task", "dev.documents.gz", 1)
+    assert found(tmp_path / "task")[0] == (
+        "TASK: the files of dev are not aligned:"
+        " dev.de.gz has 8 lines, dev.documents.gz has 7 lines, dev.en.gz has 8 lines"
+    )
+
+
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
@@ -72,11 +112,33 @@ def test_a_missing_line_is_noticed(task):
         (" satz", "TASK/mock.de.gz:2: tokens are not separated by single spaces"),
         ("ein\u00a0 satz", "TASK/mock.de.gz:2: tokens are not separated by single spaces"),
         ("ein\u00adsatz", "TASK/mock.de.gz:2: has a character that cannot be printed (U+00AD)"),
+        ("ein Satz", "TASK/mock.de.gz:2: is not lowercased"),
+        ("wort " * 25 + "wort", "TASK/mock.de.gz:2: has 26 tokens, but 25 are the most here"),
     ],
 )
 def test_an_unclean_line_is_named(task, line, complaint):
     rewrite(task / "mock.de.gz", lambda lines: [lines[0], line, lines[2]])
     assert complaint in found(task)
+
+
+def test_out_of_domain_lines_may_be_longer(task):
+    long = " ".join(["wort"] * 150)
+    rewrite(task / "out-of-domain.de.gz", lambda lines: [long, f"{long} wort", *lines[2:]])
+    complaints = [problem for problem in found(task) if "tokens" in problem]
+    assert complaints == ["TASK/out-of-domain.de.gz:2: has 151 tokens, but 150 are the most here"]
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=40))
+@settings(max_examples=10, deadline=None)
+def test_nothing_that_import_writes_is_refused(rows):
+    def cut(pairs: int) -> dict[str, Layout]:
+        return {"training": Layout.plain(pairs)}
+
+    pairs = [Pair("satz", "sentence"), *(Pair(*row) for row in rows)]
+    with TemporaryDirectory() as aside:
+        path = Path(aside) / "task"
+        import_task(path, description(), Material(pairs, pairs, keep_documents=True), cut)
+        assert found(path) == ["TASK: phase mock is missing", "TASK: phase dev is missing"]
 
 
 def test_a_held_out_pass_that_differs_is_named(task):

@@ -80,6 +80,16 @@ def test_synth_refuses(tmp_path, capsys, arguments, code, complaint):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("out", [".", "..", "/", "elsewhere/.."])
+@pytest.mark.usefixtures("fake_generator")
+def test_a_task_has_a_name(tmp_path, capsys, monkeypatch, out):
+    monkeypatch.chdir(tmp_path)
+    assert run(["corpus", "synth", "--out", out]) == 1
+    complaint = f"{out} has no name of its own; call the directory to make by its name"
+    assert capsys.readouterr().err == f"banditmt: {complaint}\n"
+    assert list(tmp_path.iterdir()) == []
+
+
 TERMINATED = """
 if __name__ == "__main__":  # the processes that generate need none of this
     import corpora.synth
@@ -143,6 +153,12 @@ def test_import_keeps_documents_when_asked(tmp_path, tsv):
         ("missing.tsv", "missing.tsv: no such file or directory"),
         ("torn.tsv", "torn.tsv:3: has 1 columns, but the first line has 3"),
         ("few.tsv", "a task needs 1,000 clean in-domain pairs or more, but there are 1"),
+        ("", "an input is a path, or several joined by commas, but '' has an empty one"),
+        ("few.tsv,", "an input is a path, or several joined by commas, but 'few.tsv,' has an empty one"),
+        (
+            "few.tsv,,few.tsv",
+            "an input is a path, or several joined by commas, but 'few.tsv,,few.tsv' has an empty one",
+        ),
     ],
 )
 def test_import_refuses(tmp_path, capsys, monkeypatch, given, complaint):
@@ -159,6 +175,34 @@ def test_import_refuses_what_is_no_language(tmp_path, capsys, tsv):
     arguments = ["--source", "../x", "--target", "en", "--in-domain", str(tsv)]
     assert run(["corpus", "import", "--out", str(tmp_path / "task"), *arguments]) == 2
     assert "'../x' is no language code" in capsys.readouterr().err
+
+
+def test_import_refuses_to_translate_a_language_into_itself(tmp_path, capsys, tsv):
+    arguments = ["--source", "de", "--target", "de", "--in-domain", str(tsv)]
+    assert run(["corpus", "import", "--out", str(tmp_path / "task"), *arguments]) == 1
+    assert capsys.readouterr().err == "banditmt: source and target are both 'de': name two languages\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--out", "taken"], "taken already exists"),
+        (["--out", "."], ". has no name of its own"),
+        (["--out", "task", "--perturbation", "loud:1"], "unknown feedback perturbation 'loud:1'"),
+        (["--out", "task", "--language", "en"], "source and target are both 'en'"),
+    ],
+)
+def test_debian_refuses_before_it_downloads(tmp_path, capsys, monkeypatch, arguments, complaint):
+    def no_apt(*_: object) -> None:
+        raise AssertionError("apt was asked")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(corpus, "Apt", no_apt)
+    Path("taken").write_text("precious")
+    assert run(["corpus", "debian", *arguments]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f"banditmt: {complaint}")
+    assert error.count("\n") == 1
 
 
 def test_debian_makes_a_task_of_what_apt_delivers(tmp_path, capsys, monkeypatch):

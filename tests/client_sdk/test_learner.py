@@ -1,0 +1,51 @@
+"""The learner's skeleton: whose checkpoint it takes up, and how it saves it."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+from banditmt_client import Client
+from tests.client_sdk.conformance import KEY, RUN, serving
+
+EXAMPLE = Path(__file__).parents[2] / "client_sdk" / "examples" / "learner.py"
+
+
+@pytest.fixture(scope="module")
+def example():
+    specification = importlib.util.spec_from_file_location("example_learner", EXAMPLE)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(("phase", "system"), [("training", "tested"), ("dev", "another")])
+def test_a_checkpoint_of_another_run_is_refused_in_one_line(phase, system, example, tmp_path):
+    checkpoint = tmp_path / "learner.json"
+    with serving(["eins", "zwei"]) as server, Client(KEY, server.url) as client:
+        example.play(client, "dev", "tested", checkpoint)
+        kept = checkpoint.read_text()
+        with pytest.raises(SystemExit) as stopped:
+            example.play(client, phase, system, checkpoint)
+        assert stopped.value.code == (
+            f"the checkpoint is of 'tested' in dev, not {system!r} in {phase}: name another file"
+        )
+        assert checkpoint.read_text() == kept
+        assert example.play(client, "dev", "tested", checkpoint).progress.finished
+
+
+def test_a_checkpoint_is_never_half_written_whatever_its_name(example, tmp_path, monkeypatch):
+    checkpoint = tmp_path / "learner.new"
+    checkpoint.write_text("the life before")
+
+    def power_cut(*_):
+        raise OSError("no power")
+
+    monkeypatch.setattr(Path, "replace", power_cut)
+    with pytest.raises(OSError, match="no power"):
+        example.Learner({"run": RUN, "rounds": 1, "worth": {}, "mean": 0.5}).save(checkpoint)
+    assert checkpoint.read_text() == "the life before"
+    monkeypatch.undo()
+    example.Learner({"run": RUN}).save(checkpoint)
+    assert json.loads(checkpoint.read_text()) == {"run": RUN}
