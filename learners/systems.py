@@ -37,12 +37,12 @@ WNMT_EL = ExpectedLossRecipe(
 BNMT_EL = ExpectedLossRecipe(optimiser=PUBLISHED_ADAM, schedule=PUBLISHED, dropout=PUBLISHED_DROPOUT)
 BNMT_SZO = PerturbationRecipe(optimiser=PUBLISHED_ADAM)
 EL_VALUE = ExpectedLossRecipe(
-    optimiser=OptimiserRecipe(Method.ADAM, rate=1e-4),  # ten times the published rate: the baseline affords it
-    schedule=Schedule(temperature=0.5, start=None),  # samples cost little reward, and still differ enough to learn
+    optimiser=OptimiserRecipe(Method.ADAM, rate=3e-5),  # three times the published rate: the baseline affords it
+    schedule=Schedule(temperature=0.3, start=None),  # samples cost little reward, and still differ enough to learn
     safeguards=SafeguardRecipe(stretch=1.1, surprise_floor=0.05, entropy_bonus=0.01, blame=0.3),
 )
 # Every step learns from three times as many old experiences as new ones: what went well is rare, and worth repeating.
-REPLAY = ImitationRecipe(optimiser=OptimiserRecipe(rate=3e-4), batch=8, replayed=24, temperature=0.5)
+REPLAY = ImitationRecipe(optimiser=OptimiserRecipe(rate=3e-4), batch=8, replayed=24, temperature=0.3)
 
 SMT_SCALE = (
     30.0  # of weights whose absolute values sum to 1: at 10, samples lose much reward; at 100, they hardly differ

@@ -13,7 +13,7 @@ from learners.smt.alignment import links
 Pair = tuple[str, str]  # source and target
 ITERATIONS = 5  # of the alignment, as fast_align does by default
 LONGEST_SENTENCE = 50  # words of both sides: longer pairs take long to align, and align badly
-MOST = 30_000  # pairs: more take minutes
+MOST = 20_000  # pairs: more take minutes
 EACH = 3  # fragments that are tried of a pair; two of them can be cut out
 LONGEST = 6  # words of a fragment's source
 STRETCH = 2  # its target has at most so many words more
