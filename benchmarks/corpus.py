@@ -1,7 +1,8 @@
 """Making a synthetic task on one and on two processes, and our cleaning against plain sacremoses on as many.
 
-Prints pairs per second, peak memory and ratios, each with its bound. ``--full`` makes the task at the size of the
-original (1,297,974 training rounds and a million out-of-domain pairs) instead of a small one, which takes some minutes.
+Prints pairs per second, peak memory and ratios, each with its bound; a broken one makes the exit code 1. ``--full``
+makes the task at the size of the original (1,297,974 training rounds and a million out-of-domain pairs) instead of a
+small one, which takes some minutes.
 """
 
 import argparse
@@ -90,11 +91,18 @@ def pieces(pairs: list[Pair]) -> Iterator[list[Pair]]:
     return (pairs[start : start + CHUNK] for start in range(0, len(pairs), CHUNK))
 
 
-def verdict(is_kept: bool) -> str:
-    return "kept" if is_kept else "BROKEN"
+class Bounds:
+    """What has been promised, and whether all of it was kept."""
+
+    def __init__(self) -> None:
+        self.all_kept = True
+
+    def verdict(self, is_kept: bool) -> str:
+        self.all_kept = self.all_kept and is_kept
+        return "kept" if is_kept else "BROKEN"
 
 
-def compare_cleaning() -> None:
+def compare_cleaning(bounds: Bounds) -> None:
     pairs = raw_pairs(CLEANED_BY_US)
     start = time.perf_counter()
     counts = Counts()
@@ -110,11 +118,12 @@ def compare_cleaning() -> None:
     different = sum(1 for mine, rival in kept if mine != rival)
     print(f"cleaning, {PROCESSES} processes           {ours:10,.0f} pairs/s")
     print(f"plain sacremoses, {PROCESSES} processes   {theirs:10,.0f} pairs/s")
-    print(f"ratio                           {ours / theirs:10.1f}   {verdict(ours >= theirs)}: at least 1")
-    print(f"of {len(kept):,} pairs that the filters kept, {different:,} differ   {verdict(not different)}: none")
+    print(f"ratio                           {ours / theirs:10.1f}   {bounds.verdict(ours >= theirs)}: at least 1")
+    print(f"of {len(kept):,} pairs that the filters kept, {different:,} differ   {bounds.verdict(not different)}: none")
 
 
-def main() -> None:
+def main() -> int:
+    bounds = Bounds()
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--full", action="store_true", help="generate at the size of the original task")
     scale = SCALES[ScaleName.FULL] if options.parse_args().full else SMALL
@@ -124,13 +133,14 @@ def main() -> None:
     print(
         f"generating, {PROCESSES} processes         {several:10,.0f} pairs/s, {scale.lines / several / 60:.1f} minutes"
     )
-    print(f"peak memory                     {memory:10,.0f} MB  {verdict(memory < MEMORY)}: under {MEMORY} MB")
+    print(f"peak memory                     {memory:10,.0f} MB  {bounds.verdict(memory < MEMORY)}: under {MEMORY} MB")
     if scale is SMALL:
         one = generate(scale, 1)
         print(f"generating, 1 process           {one:10,.0f} pairs/s")
         print(f"ratio                           {several / one:10.1f}")
-    compare_cleaning()
+    compare_cleaning(bounds)
+    return 0 if bounds.all_kept else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -17,15 +17,15 @@ class Lengths:
 
     mean: float
     deviation: float
-    median: int
-    longest: int
+    median: float  # whole numbers, or NaN if there is no sentence
+    longest: float
 
     @classmethod
     def of(cls, counts: Counter[int]) -> "Lengths":
         """From how many sentences there are of each length."""
         number = counts.total()
         if not number:
-            return cls(math.nan, math.nan, 0, 0)
+            return cls(math.nan, math.nan, math.nan, math.nan)
         mean = sum(length * count for length, count in counts.items()) / number
         variance = sum((length - mean) ** 2 * count for length, count in counts.items()) / number
         passed = 0

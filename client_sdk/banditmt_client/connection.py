@@ -20,7 +20,14 @@ from urllib.parse import quote
 import requests
 from urllib3.exceptions import HTTPError, ReadTimeoutError
 
-from banditmt_client.errors import BanditError, ConfigurationError, ConnectionFailedError, ProtocolError, refusal
+from banditmt_client.errors import (
+    BanditError,
+    ConfigurationError,
+    ConnectionFailedError,
+    OrderError,
+    ProtocolError,
+    refusal,
+)
 
 log = logging.getLogger("banditmt_client")
 log.addHandler(logging.NullHandler())
@@ -54,6 +61,7 @@ class HttpConnection:
         self._url = url
         self._timeout = (connect_timeout, read_timeout)
         self._retries = retries
+        self._closed = False
         self._session = requests.Session()
         self._session.headers.update({"x-api-key": api_key, "Accept": "application/json", "User-Agent": user_agent})
         # Proxies and certificates from the environment, looked up once: requests would do it on every call.
@@ -83,10 +91,13 @@ class HttpConnection:
         return self._call("GET", "/v1/phases")
 
     def close(self) -> None:
+        self._closed = True
         self._session.close()
 
     def _call(self, method: str, path: str, body: Answer | None = None) -> Answer:
         """Make one call, trying again while that can help."""
+        if self._closed:
+            raise OrderError("this client is closed")
         try:
             request = self._prepare(method, path, body)
         except (requests.RequestException, ValueError):
@@ -130,6 +141,8 @@ class HttpConnection:
 
 def _segment(name: str) -> str:
     """A name as part of a path. One that is no text is the name of nothing, which the service then says."""
+    if not isinstance(name, str):
+        raise OrderError(f"runs and phases are named by strings, not by {type(name).__name__}")
     return quote(name, safe="", errors="replace")
 
 

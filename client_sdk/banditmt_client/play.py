@@ -7,6 +7,7 @@ translation per line on its standard output, flushing after each. Lines are UTF-
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import threading
@@ -119,9 +120,21 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _missing(url: str | None) -> str:
+    """What has not been said, and where it can be; the client would advise arguments that only programs have."""
+    if not os.environ.get(KEY_VARIABLE, "").strip():
+        return f"no API key: set {KEY_VARIABLE} (the organiser hands it out)"
+    if not (url or os.environ.get(URL_VARIABLE, "")).strip():
+        return f"where is the service? Set {URL_VARIABLE} or pass --url"
+    return ""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point of the console script."""
     wishes = _parser().parse_args(arguments)
+    if missing := _missing(wishes.url):
+        print(f"banditmt-play: {missing}", file=sys.stderr)
+        return 1
     try:
         with Client(url=wishes.url) as client, LineTranslator(wishes.command) as translator:
             play(client.open_run(phase=wishes.phase, system=wishes.system), translator, report=sys.stderr)

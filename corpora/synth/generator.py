@@ -1,5 +1,6 @@
 """The generator: an out-of-domain newspaper and an in-domain shop, streamed in chunks that any process can make."""
 
+import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -10,6 +11,7 @@ from itertools import islice
 from multiprocessing import get_context
 from typing import Literal, TypeVar
 
+from corpora.errors import CorpusError
 from corpora.synth import lexicon
 from corpora.synth.ceiling import expected_best
 from corpora.synth.dice import Dice
@@ -85,9 +87,11 @@ class Generator:
 
     @classmethod
     def named(cls, name: str, seed: int) -> "Generator":
-        """The generator that a description tells of, in today's version."""
-        departments = name.removeprefix(SYNTHETIC).partition("/")[2]
-        return cls(seed, departments=int(departments) if departments else None)
+        """The generator that a description tells of; text of another version cannot be made again."""
+        found = re.fullmatch(rf"{SYNTHETIC}{GENERATOR_VERSION}(?:/([1-9][0-9]*))?", name)
+        if not found:
+            raise CorpusError(f"{name!r} cannot be made again: this is {SYNTHETIC}{GENERATOR_VERSION}")
+        return cls(seed, departments=int(found[1]) if found[1] else None)
 
     def out_of_domain(self, count: int) -> Iterator[tuple[str, str]]:
         """(German, English) of the newspaper."""

@@ -174,6 +174,8 @@ def stats(
     markdown: Annotated[bool, typer.Option(help="Print a Markdown table.")] = False,
 ) -> None:
     """Print the statistics of tasks beside those of the task paper, and mark what is out of tolerance."""
+    for name in phase or ():
+        _require_phase(name)
     found = {str(path): measure(Task.open(path), sentence_bleu, parts=phase) for path in tasks}
     if as_json:
         records: dict[str, Any] = {}
@@ -220,9 +222,13 @@ def ceiling(
     description = Task.open(task).description
     if not description.generator.startswith(SYNTHETIC):
         raise CorpusError(f"{task} was made by {description.generator!r}; only synthetic tasks know their ceiling")
-    if phase not in PHASES:
-        raise CorpusError(f"no phase is called {phase!r}; known are {', '.join(PHASES)}")
+    _require_phase(phase)
     typer.echo(f"{Generator.named(description.generator, description.seed).ceiling(phase, sentence_bleu, number):.4f}")
+
+
+def _require_phase(name: str) -> None:
+    if name not in PHASES:
+        raise CorpusError(f"no phase is called {name!r}; known are {', '.join(PHASES)}")
 
 
 def _describe(languages: tuple[str, str], seed: int, generator: str, licence: str, perturbation: str) -> Description:

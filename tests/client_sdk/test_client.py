@@ -18,6 +18,7 @@ from banditmt_client import (
     ConnectionFailedError,
     InvalidRequestError,
     NotFoundError,
+    OrderError,
     Phase,
     PhaseClosedError,
     ProtocolError,
@@ -125,6 +126,18 @@ def test_a_proxy_that_cannot_be_one_is_a_failed_connection(monkeypatch):
 def test_half_a_character_names_no_run(client_of):
     with serving(["a"]) as server, pytest.raises(NotFoundError):
         client_of(server).get_run("\ud800")
+
+
+def test_a_number_names_no_run():
+    with Client("k", "http://h") as client, pytest.raises(OrderError, match="named by strings, not by int"):
+        client.get_run(5)
+
+
+def test_a_closed_client_says_so():
+    client = Client("k", "http://h")
+    client.close()
+    with pytest.raises(OrderError, match=r"^this client is closed$"):
+        client.phases()
 
 
 def test_every_request_says_who_is_asking(client_of):

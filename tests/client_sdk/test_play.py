@@ -112,7 +112,15 @@ def test_interrupting_says_how_to_go_on(monkeypatch, participate):
 def test_without_a_key_it_says_what_to_set(monkeypatch, capsys):
     monkeypatch.delenv("BANDITMT_API_KEY", raising=False)
     assert play.main(["--phase", "dev", "--system", "s", "--url", "http://h", "--", "cat"]) == 1
-    assert capsys.readouterr().err.startswith("banditmt-play: no API key: set BANDITMT_API_KEY")
+    said = capsys.readouterr().err
+    assert said == "banditmt-play: no API key: set BANDITMT_API_KEY (the organiser hands it out)\n"
+
+
+def test_without_an_address_it_names_the_option_that_it_has(monkeypatch, capsys):
+    monkeypatch.setenv("BANDITMT_API_KEY", KEY)
+    monkeypatch.delenv("BANDITMT_URL", raising=False)
+    assert play.main(["--phase", "dev", "--system", "s", "--", "cat"]) == 1
+    assert capsys.readouterr().err == "banditmt-play: where is the service? Set BANDITMT_URL or pass --url\n"
 
 
 def test_a_missing_command_is_wrong_usage(capsys):

@@ -8,6 +8,7 @@ from statistics import mean, median, pstdev
 import pytest
 
 from corpora.cleaning import IN_DOMAIN_TOKENS, OUT_OF_DOMAIN_TOKENS, Cleaner, Settings
+from corpora.errors import CorpusError
 from corpora.synth import Generator, lexicon
 from corpora.synth.dice import Dice
 from corpora.synth.generator import CHUNK, news_chunk, shop_chunk
@@ -68,7 +69,15 @@ def test_a_shop_with_few_departments_sells_what_the_whole_shop_sells_but_less(tr
 
 def test_the_whole_shop_is_named_by_its_version_alone():
     assert Generator(1).name == "synth 3"
-    assert Generator.named("synth 2", 1).departments is None
+    assert Generator.named("synth 3", 1).departments is None
+
+
+@pytest.mark.parametrize(
+    "name", ["synth 2", "synth 2/3", "synth 3/", "synth 3/x", "synth 3/0", "synth 3/3/3", "import"]
+)
+def test_a_name_that_is_not_of_this_generator_is_refused(name):
+    with pytest.raises(CorpusError, match=rf"^'{name}' cannot be made again: this is synth 3$"):
+        Generator.named(name, 1)
 
 
 def test_an_unknown_phase_is_refused():

@@ -297,7 +297,7 @@ def test_sample_of_a_side_as_table(tmp_path, capsys):
 
 
 def test_ceiling_of_a_synthetic_task(tmp_path, capsys):
-    task = write_task(tmp_path / "task", generator="synth 1")
+    task = write_task(tmp_path / "task", generator="synth 3")
     assert run(["corpus", "ceiling", str(task.path), "--sample", "5"]) == 0
     assert 0.1 < float(capsys.readouterr().out) <= 1
 
@@ -312,7 +312,8 @@ def test_ceiling_of_a_synthetic_task(tmp_path, capsys):
             ["sample", "task", "--part", "test"],
             "task has no test.de.gz; its parts are out-of-domain, mock, dev, training",
         ),
-        (["stats", "task", "--phase", "test"], "task has no test.de.gz"),
+        (["stats", "task", "--phase", "test"], "no phase is called 'test'; known are mock, dev, training"),
+        (["stats", "task", "--phase", "out-of-domain"], "no phase is called 'out-of-domain'; known are mock, dev"),
     ],
 )
 def test_looking_at_what_is_not_there_is_one_line(tmp_path, capsys, monkeypatch, arguments, complaint):
