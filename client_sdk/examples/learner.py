@@ -49,20 +49,28 @@ def find_run(client: Client, learner: Learner, phase: str, system: str) -> Run:
     return client.open_run(phase=phase, system=system)
 
 
+def catch_up(learner: Learner, run: Run, checkpoint: Path) -> None:
+    """Learn from the last round if it was answered, but its score never learned from."""
+    last = run.last
+    if last and last.index == learner.state["rounds"]:
+        learner.update(last.translation, last.score)
+        learner.save(checkpoint)
+
+
 def play(client: Client, phase: str, system: str, checkpoint: Path) -> Run:
     """Play a run to its end, or go on with it; the checkpoint is where the learner of an earlier life is kept."""
     learner = Learner(json.loads(checkpoint.read_text()) if checkpoint.exists() else None)
     run = find_run(client, learner, phase, system)
     learner.state["run"] = run.id
     learner.save(checkpoint)
-    last = run.last
-    if last and last.index == learner.state["rounds"]:  # answered, but killed before the score was learned from
-        learner.update(last.translation, last.score)
-        learner.save(checkpoint)
+    catch_up(learner, run, checkpoint)
     for sentence in run:
+        if sentence.index > learner.state["rounds"]:  # what an earlier life had sent arrived only now
+            catch_up(learner, client.get_run(run.id), checkpoint)
         translation = learner.propose(sentence.source)
         learner.update(translation, run.submit(translation))
         learner.save(checkpoint)
+    catch_up(learner, client.get_run(run.id), checkpoint)
     return run
 
 

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import traceback
+from typing import Any
 
 import pytest
 
@@ -129,8 +130,9 @@ def test_half_a_character_names_no_run(client_of):
 
 
 def test_a_number_names_no_run():
+    number: Any = 5
     with Client("k", "http://h") as client, pytest.raises(OrderError, match="named by strings, not by int"):
-        client.get_run(5)
+        client.get_run(number)
 
 
 def test_a_closed_client_says_so():

@@ -15,6 +15,8 @@ EXAMPLE = Path(__file__).parents[2] / "client_sdk" / "examples" / "learner.py"
 @pytest.fixture(scope="module")
 def example():
     specification = importlib.util.spec_from_file_location("example_learner", EXAMPLE)
+    assert specification is not None
+    assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
     return module
@@ -49,3 +51,19 @@ def test_a_checkpoint_is_never_half_written_whatever_its_name(example, tmp_path,
     monkeypatch.undo()
     example.Learner({"run": RUN}).save(checkpoint)
     assert json.loads(checkpoint.read_text()) == {"run": RUN}
+
+
+def test_what_an_earlier_life_had_sent_is_learned_from_when_it_arrives_late(example, tmp_path, monkeypatch):
+    find_run = example.find_run
+
+    def overtaken(client, learner, phase, system):
+        run = find_run(client, learner, phase, system)
+        earlier = client.get_run(run.id)
+        earlier.submit(learner.propose(next(iter(earlier)).source))
+        return run
+
+    monkeypatch.setattr(example, "find_run", overtaken)
+    checkpoint = tmp_path / "learner.json"
+    with serving(["eins", "zwei", "drei"]) as server, Client(KEY, server.url) as client:
+        assert example.play(client, "dev", "tested", checkpoint).progress.finished
+    assert json.loads(checkpoint.read_text())["rounds"] == 3

@@ -33,7 +33,7 @@ def read(path, phase):
     _, block, gap = next(what["layout"] for kind, what in said if kind == "phase" and what["name"] == phase)
     references = [what["reference"] for kind, what in said if kind == "text" and what["phase"] == phase]
     rounds: dict[str, list] = {}
-    run = None
+    run: dict[str, str] = {}
     for kind, what in said:
         if kind == "run":  # its rounds follow
             run = what

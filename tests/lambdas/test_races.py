@@ -129,7 +129,7 @@ def play_as_process(address, key, name, barrier, results):
 
 
 def test_processes_on_one_sqlite_file(tmp_path):
-    address = f"sqlite:{tmp_path / 'store.db'}"
+    address = f"sqlite:{tmp_path / 'store.db'}?synchronous=normal"  # they race for rounds, not for the disk
     store = open_store(address)
     phase = Phase("training", Layout.plain(200), repeatable=False)
     tasks.load(store, phases=[phase])
