@@ -36,6 +36,7 @@ from simulator.cloud.template import Template
 
 ROUNDS = 150  # per connection in one slice
 SLICES = 15  # of each server, in turn, so that all see the same weather; the median counts
+LENGTH = ROUNDS * SLICES + 1  # of the phase, so that it lasts for all slices
 CONNECTIONS = (1, 4)
 SHARE = 0.5  # of the echo's rate that serving is to keep
 SENTENCE, REFERENCE = "baumwolle , farbe blau , größe xl", "cotton , blue , size xl"
@@ -148,10 +149,9 @@ def banditmt_server(store: str) -> Iterator[Served]:
 
 
 def prepare(path: Path) -> str:
-    """A store with one phase that lasts for all slices; returns a key."""
-    rounds = ROUNDS * SLICES + 1
+    """A store with one phase; returns a key."""
     store = open_store(f"sqlite:{path}")
-    load_phase(store, Phase("dev", Layout.plain(rounds), repeatable=True), [(SENTENCE, REFERENCE)] * rounds)
+    load_phase(store, Phase("dev", Layout.plain(LENGTH), repeatable=True), [(SENTENCE, REFERENCE)] * LENGTH)
     api_key = Registry(store).add_participant("bench")
     store.close()
     return api_key

@@ -2,11 +2,14 @@
 
 All three play whole runs over the same `banditmt serve`, a process of its own, over one keep-alive connection, in turn.
 The bare loops do the least that plays: no retries, no checks, no resuming. The store does not wait for the disk, so
-that more of the time is the clients'; what each costs its own process is printed too.
+that more of the time is the clients'; what each costs its own process is printed too. Then how long importing the SDK
+takes, and how long importing `requests` alone.
 """
 
 import http.client
 import json
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +20,7 @@ from typing import Any
 import requests
 
 from banditmt_client import Client
-from benchmarks.gateway import ROUNDS, banditmt_server, prepare
+from benchmarks.gateway import LENGTH, banditmt_server, prepare
 
 PASSES = 6  # the best counts: noise on a shared machine only ever slows down
 BASELINE = "bare requests.Session"
@@ -79,6 +82,13 @@ def measure(play: Play) -> tuple[float, float]:
     return time.perf_counter() - clock, time.process_time() - processor
 
 
+def import_milliseconds(module: str) -> float:
+    """What importing takes of a fresh interpreter's processor time."""
+    program = f"import time; begin = time.process_time(); import {module}; print(time.process_time() - begin)"
+    seconds = (float(subprocess.check_output([sys.executable, "-c", program])) for _ in range(PASSES))
+    return 1e3 * min(seconds)
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "store"
@@ -96,10 +106,12 @@ def main() -> None:
                     for name, play in rivals.items():
                         best[name] = tuple(map(min, best[name], measure(play)))  # type: ignore[assignment]
     for name, (clock, processor) in best.items():
-        ratio, own = best[BASELINE][0] / clock, 1e6 * processor / ROUNDS
+        ratio, own = best[BASELINE][0] / clock, 1e6 * processor / LENGTH
         print(
-            f"{name:24} {ROUNDS / clock:6,.0f} rounds/s  {ratio:5.2f} of bare requests  {own:6,.0f} us of CPU a round"
+            f"{name:24} {LENGTH / clock:6,.0f} rounds/s  {ratio:5.2f} of bare requests  {own:6,.0f} us of CPU a round"
         )
+    ours_alone, theirs_alone = import_milliseconds("banditmt_client"), import_milliseconds("requests")
+    print(f"importing: banditmt_client {ours_alone:.0f} ms, of which requests {theirs_alone:.0f} ms (bound: 150 ms)")
 
 
 if __name__ == "__main__":

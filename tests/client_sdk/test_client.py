@@ -305,12 +305,14 @@ def test_pauses_grow_and_are_jittered(monkeypatch):
     assert _pause(0, 10_000.0) <= 300.0625
 
 
-def test_importing_is_quick_enough_for_a_shell():
-    program = "import time; start = time.process_time(); import banditmt_client; print(time.process_time() - start)"
-    seconds = min(float(subprocess.check_output([sys.executable, "-c", program])) for _ in range(3))
-    bare = program.replace("banditmt_client", "requests")
-    requests_alone = min(float(subprocess.check_output([sys.executable, "-c", bare])) for _ in range(3))
-    assert seconds < 1.5 * requests_alone
+def test_importing_brings_little_more_than_requests():
+    program = (
+        "import sys, requests; before = set(sys.modules); import banditmt_client; print(*set(sys.modules) - before)"
+    )
+    brought = subprocess.check_output([sys.executable, "-c", program], text=True).split()
+    foreign = {name.partition(".")[0] for name in brought} - sys.stdlib_module_names
+    assert foreign == {"banditmt_client"}
+    assert len(brought) < 30  # benchmarks/sdk.py tells how long it takes
 
 
 @pytest.mark.parametrize("patience", [{"retries": -1}, {"connect_timeout": 0}, {"read_timeout": -5}])
