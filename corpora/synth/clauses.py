@@ -1,5 +1,6 @@
 """Noun phrases and clauses of the news, built in both languages at once so that they cannot disagree."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -42,6 +43,7 @@ CURRENT = frozenset({"derzeit", "jetzt", "bald", "mittlerweile", "inzwischen", "
 FUTURE_TIMES = ("next", "tomorrow", "in the coming", "soon", "from ", "in the future", "by the end")
 PAST_TIMES = ("last", "yesterday", "recently", "earlier", "a few", "in the past")
 MAX_DEPTH = 2
+PATIENCE = 3  # draws before a word may come again
 PREDICATIVE = 0.07  # share of clauses that only say what something is like
 BE = Verb("sein", "", "ist", "war", "gewesen", True, False, EnglishVerb("be", "is", "was", "been"))
 POSSESSORS = {"person": "org", "plan": "org", "amount": "org", "matter": "place", "thing": "org", "event": "org"}
@@ -140,6 +142,27 @@ class Writer:
         self.numeral_free = True
         self.time_free = True  # a sentence that begins with a time has no other in its main clause
         self.depth = 0  # of dass-clauses
+        self._said: set[str] = set()
+
+    def _noun(self, name: str) -> ClassedNoun:
+        """One of a class, and not one that the line has had, unless there are few."""
+        entry = self.dice.pick(self.field.nouns[name])
+        for _ in range(PATIENCE):
+            if entry.noun.lemma not in self._said:
+                break
+            entry = self.dice.pick(self.field.nouns[name])
+        self._said.add(entry.noun.lemma)
+        return entry
+
+    def _frame(self, frames: Sequence[Frame]) -> Frame:
+        """A verb that the line has not had, unless there are few."""
+        frame = self.dice.pick(frames)
+        for _ in range(PATIENCE):
+            if frame.verb.infinitive not in self._said:
+                break
+            frame = self.dice.pick(frames)
+        self._said.add(frame.verb.infinitive)
+        return frame
 
     # ------------------------------------------------------------------ noun phrases
 
@@ -154,8 +177,7 @@ class Writer:
             return NounPhrase(country.german, country.english, "n", False)
         if name == "person" and case == "nom" and self.numeral_free and dice.chance(0.1):
             return self._crowd()
-        entry = dice.pick(self.field.nouns[name])
-        return self.describe(entry.noun, name, case, budget)
+        return self.describe(self._noun(name).noun, name, case, budget)
 
     def describe(self, noun: Noun, name: str, case: Case, budget: int) -> NounPhrase:
         """A common noun with article, adjectives and what follows it."""
@@ -198,9 +220,7 @@ class Writer:
         position = self.dice.random()
         possessor = POSSESSORS.get(name)
         if budget >= 4 and position < 0.22 and possessor and phrase.definite and self.field.nouns.get(possessor):
-            owner = self.describe(
-                self.dice.pick(self.field.nouns[possessor]).noun, possessor, "gen", min(budget - 3, 6)
-            )
+            owner = self.describe(self._noun(possessor).noun, possessor, "gen", min(budget - 3, 6))
             if owner.german.startswith(("de", "ein", "dies")):
                 return phrase._replace(
                     german=f"{phrase.german} {owner.german}", english=f"{phrase.english} of {owner.english}"
@@ -215,7 +235,7 @@ class Writer:
             pronoun = NounPhrase(
                 morphology.relative_pronoun("nom", phrase.gender), "", phrase.gender, phrase.english_plural
             )
-            clause = self.clause(budget - 3, self.dice.pick(frames), pronoun)
+            clause = self.clause(budget - 3, self._frame(frames), pronoun)
             described = clause.relative("who" if phrase.human else "which")
             return phrase._replace(
                 german=f"{phrase.german} , {described.german} ,", english=f"{phrase.english} {described.english}"
@@ -244,7 +264,7 @@ class Writer:
         """``in berlin``, or ``an der küste``."""
         dice, general = self.dice, self.field.general
         if self.field.nouns.get("place") and dice.chance(0.3):
-            entry: ClassedNoun = dice.pick(self.field.nouns["place"])
+            entry = self._noun("place")
             where = morphology.contract(entry.preposition, morphology.phrase(entry.noun, "der", (), "dat", False))
             preposition = {"in": "in", "an": "on", "auf": "on"}.get(entry.preposition, "in")
             article = "the" if entry.noun.english.plural else ""
@@ -278,7 +298,7 @@ class Writer:
         dice = self.dice
         if frame is None and subject is None and tense != "pluperfect" and dice.chance(PREDICATIVE):
             return self._predicative(budget)
-        frame = frame or dice.pick(self.field.frames if self.depth < MAX_DEPTH else self.field.simple_frames)
+        frame = frame or self._frame(self.field.frames if self.depth < MAX_DEPTH else self.field.simple_frames)
         drawn: Tense = dice.draw(TENSES)
         tense = tense or drawn
         if frame.object and subject is None and tense in ("present", "preterite") and dice.chance(0.2):
@@ -372,7 +392,7 @@ class Writer:
                 other for name in frame.subject for other in self.field.by_subject.get(name, ()) if not other.clause
             ]
             if options:
-                inner = self.clause(min(budget, 14), self.dice.pick(options), subject, "present").infinitive()
+                inner = self.clause(min(budget, 14), self._frame(options), subject, "present").infinitive()
                 return f", {inner.german}", inner.english
         return "", ""
 
@@ -380,8 +400,7 @@ class Writer:
         """``der vorschlag war umstritten``."""
         dice = self.dice
         name = dice.pick([name for name in self.field.predicates if self.field.nouns.get(name)])
-        entry = dice.pick(self.field.nouns[name])
-        who = self.describe(entry.noun, name, "nom", max(2, budget - 4))
+        who = self.describe(self._noun(name).noun, name, "nom", max(2, budget - 4))
         word = dice.pick(self.field.predicates[name])
         past = dice.chance(0.5)
         verb = english.be(who.english_plural, past)

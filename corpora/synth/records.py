@@ -7,7 +7,7 @@ from typing import NamedTuple
 from corpora.synth import english
 from corpora.synth.dice import Dice
 from corpora.synth.lexicon.entries import Action, Adjective, Attribute, Lexicon, Noun, Part, Phrase, Range, Verb
-from corpora.synth.usage import DOZENS, PAPERS, PIECES, PLAIN, TINTED
+from corpora.synth.usage import BENEFITS, DOZENS, PAPERS, PIECES, PLAIN, RIVALS, SETS, TINTED, echoes, overlap
 from corpora.synth.wares import SIZES, Ware
 
 COMPOUND_SHARE = 0.5
@@ -49,6 +49,32 @@ class Record:
     size: str = ""
     numbers: dict[str, str] = field(default_factory=dict)
 
+    def stutters(self, german: str) -> bool:
+        """Whether an adjective is heard twice in either language: ``leise rotorblätter``, ``arbeitet leise``."""
+        adjectives = self.features if self.part_adjective is None else (*self.features, self.part_adjective)
+        if not adjectives:
+            return False
+        return echoes(german, [one.stem or one.lemma for one in adjectives]) or echoes(
+            self._english(adjectives), [one.english for one in adjectives]
+        )
+
+    def _english(self, adjectives: tuple[Adjective, ...]) -> str:
+        """All that a template can put into its English slots, in no order."""
+        said = [english.noun(self.product.english, False), *(one.english for one in adjectives)]
+        if self.part is not None:
+            said.append(english.noun(self.part.noun.english, False))
+        if self.attribute is not None and self.value is not None:
+            said += (english.noun(self.attribute.noun.english, False), self.value.english)
+        if self.use is not None:
+            said.append(self.use.english)
+        if self.other_use is not None:
+            said.append(self.other_use.english)
+        if self.action is not None:
+            said += (self.action.english.base, self.action.english_rest)
+        if self.accessory is not None:
+            said.append(english.noun(self.accessory.english, False))
+        return " ".join(said)
+
 
 class UnavailableError(Exception):
     """The ware has nothing of what the template asks for."""
@@ -68,7 +94,7 @@ def _two_features(record: Record, dice: Dice) -> None:
     _need(len(record.ware.features) > 1)
     first = dice.pick(record.ware.features)
     second = dice.pick(record.ware.features)
-    _need(first is not second)
+    _need(first is not second and second.lemma not in RIVALS.get(first.lemma, ()))
     record.features = (first, second)
 
 
@@ -133,12 +159,16 @@ def _fit(record: Record, dice: Dice) -> None:
 def _two_fits(record: Record, dice: Dice) -> None:
     _fit(record, dice)
     record.other_use = dice.pick(record.ware.purposes)
-    _need(record.other_use is not record.use)
+    assert record.use is not None
+    _need(record.use.german.startswith(BENEFITS) == record.other_use.german.startswith(BENEFITS))
+    _need(not overlap(record.use.german, record.other_use.german))
+    _need(not overlap(record.use.english, record.other_use.english))
 
 
 def _action(record: Record, dice: Dice) -> None:
     _need(record.ware.actions)
     record.action = dice.pick(record.ware.actions)
+    _need(record.use is None or not overlap(record.use.german, record.action.rest))
 
 
 def _accessory(record: Record, dice: Dice) -> None:
@@ -185,7 +215,7 @@ def _count(record: Record, dice: Dice) -> None:
 
 def _pack(record: Record, dice: Dice) -> None:
     """A number of something that comes in packs."""
-    _need(record.ware.head.lemma in DOZENS)
+    _need(record.ware.head.lemma in DOZENS or record.ware.head.lemma in SETS)
     _count(record, dice)
 
 
@@ -265,6 +295,21 @@ def _is_said_twice(record: Record) -> bool:
         len(set(words)) < len(words)
         or not set(words).isdisjoint(name.split())
         or (modifier != "" and any(one.lemma.startswith(modifier) for one in adjectives))
+        or (modifier != "" and record.use is not None and modifier in record.use.german)
+        or _is_named_twice(record)
+    )
+
+
+def _is_named_twice(record: Record) -> bool:
+    """Whether there would be a pendulum clock with a pendulum, or a temperature and a temperature control."""
+    part, attribute, accessory = record.part, record.attribute, record.accessory
+    if part is not None and record.part_adjective is None and overlap(record.ware.head.lemma, part.noun.lemma):
+        return True
+    if attribute is None:
+        return False
+    name = attribute.noun.lemma
+    return (part is not None and overlap(name, part.noun.lemma)) or (
+        accessory is not None and overlap(name, accessory.lemma)
     )
 
 

@@ -79,7 +79,10 @@ class Retail:
         if not template.scope.admits(ware.category.identifier):
             raise UnavailableError
         record = draw(ware, self._stock.lexicon, template.needs, dice)
-        return Phrase(template.render_german(record), template.render_english(record, 0))
+        german = template.render_german(record)
+        if record.stutters(german):
+            raise UnavailableError
+        return Phrase(german, template.render_english(record, 0))
 
     def _quotation(self, dice: Dice, writer: Writer) -> Phrase:
         german, english = dice.pick(QUOTING)

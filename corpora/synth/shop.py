@@ -116,13 +116,14 @@ class Shop:
                 continue
             template.draw_numbers(record, dice)
             german = template.render_german(record)
-            if german.count(" ") + 1 in LENGTHS[size] and self._may_serve(german):
+            if german.count(" ") + 1 in LENGTHS[size] and self._may_serve(german, record):
                 return Draft(template, record, self._houses[category], size, german)
 
-    def _may_serve(self, german: str) -> bool:
-        if count_numerals(german) > 1 or contradicts(german) or stutters(german):
+    def _may_serve(self, german: str, record: Record) -> bool:
+        """Whether the line belongs to the phase and says nothing twice and no nonsense."""
+        if not is_served(german, self._stock.phase) or count_numerals(german) > 1:
             return False
-        return is_served(german, self._stock.phase)
+        return not (contradicts(german) or stutters(german) or record.stutters(german))
 
     def line(self, dice: Dice) -> Line:
         while True:

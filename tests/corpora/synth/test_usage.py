@@ -1,0 +1,136 @@
+"""What nobody says: clean lines say nothing twice, and sell nothing that no shop would."""
+
+import re
+from itertools import combinations
+
+import pytest
+
+from corpora.synth import lexicon
+from corpora.synth.dice import Dice
+from corpora.synth.generator import Generator
+from corpora.synth.shop import Shop
+from corpora.synth.usage import DOZENS, RIVALS, SETS, contradicts, echoes, overlap, stutters
+
+ENDING = "(?:e[mnrs]?)?"
+
+
+@pytest.fixture(scope="module")
+def drafts():
+    """Lines before editing, with the record that they were made from."""
+    shop, dice = Shop(lexicon.load(), "training"), Dice(3, "clean lines")
+    return [shop.draft(dice) for _ in range(10_000)]
+
+
+def adjectives(record):
+    return [one for one in (*record.features, record.part_adjective) if one is not None]
+
+
+def test_no_clean_line_says_an_adjective_twice_in_german(drafts):
+    for draft in drafts:
+        for one in adjectives(draft.record):
+            said = re.findall(rf"(?<!\S)(?:{one.lemma}|{one.stem or one.lemma}{ENDING})(?!\S)", draft.german)
+            assert len(said) <= 1, draft.german
+
+
+def test_no_clean_line_says_an_adjective_twice_in_english(drafts):
+    for draft in drafts:
+        english = f" {draft.template.render_english(draft.record, 0)} "
+        for one in adjectives(draft.record):
+            said = english.count(f" {one.english} ") + english.count(f" {one.english}ly ")
+            assert said <= 1, english
+
+
+def test_no_two_features_say_the_same_or_the_opposite(drafts):
+    pairs = {frozenset(one.lemma for one in draft.record.features) for draft in drafts}
+    for group in (
+        {"günstig", "preisgünstig", "preiswert"},
+        {"lang", "kurz"},
+        {"groß", "klein", "kompakt", "geräumig"},
+        {"leise", "laut", "geräuscharm", "lautlos"},
+        {"wasserdicht", "wasserabweisend", "spritzwassergeschützt"},
+        {"haltbar", "langlebig", "unverwüstlich"},
+    ):
+        assert not {frozenset(pair) for pair in combinations(group, 2)} & pairs
+
+
+def test_every_rival_is_a_feature_and_every_set_a_product():
+    words = lexicon.load()
+    features = {feature.adjective.lemma for category in words.categories for feature in category.features}
+    heads = {head.lemma for category in words.categories for head in category.heads}
+    assert set(RIVALS) <= features
+    assert heads >= SETS | DOZENS
+    assert not SETS & DOZENS
+
+
+def test_only_what_is_sold_in_sets_is_counted(drafts):
+    counted = {draft.record.ware.head.lemma for draft in drafts if draft.record.count}
+    assert len(counted) > 30
+    assert not {"bett", "sofa", "aquarium", "dashcam", "waschmaschine", "sneaker", "gitarrenkoffer"} & counted
+    assert counted <= SETS | DOZENS
+
+
+def test_every_feature_can_follow_is_in_english():
+    attributive = {"swivel", "folding", "rotating", "polka-dot", "solid-color", "off-road", "all-weather", "dead-blow"}
+    for category in lexicon.load().categories:
+        assert not attributive & {feature.adjective.english for feature in category.features}, category.identifier
+
+
+def test_no_accessory_is_instructions_in_the_singular():
+    for category in lexicon.load().categories:
+        for accessory in category.accessories:
+            assert "instructions " not in (accessory.noun.english.singular or "").replace("instructions for use", "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "der stuhl überzeugt durch hohe qualität und überzeugt kenner .",
+        "der teller ist mikrowellengeeignet , ländlich und für festliche anlässe geeignet .",
+        "die stiefelette bietet hohen tragekomfort und überzeugt durch hohe qualität .",
+    ],
+)
+def test_a_template_that_says_what_its_slots_say_stutters(text):
+    assert stutters(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("der ventilator mit leisen rotorblättern arbeitet angenehm leise .", "leis"),
+        ("günstig , preisgünstig und ideal für heimwerker", "günstig"),
+        ("heimtrainer von yormark schonen die gelenke und sind gelenkschonend .", "gelenkschonend"),
+        ("the brake is reliable and brakes reliably", "reliable"),
+        ("der mantel ist lang , sodass sie lange freude daran haben werden .", "lang"),
+    ],
+)
+def test_an_adjective_echoes_in_its_own_family(text, word):
+    assert echoes(text, [word])
+
+
+def test_a_short_word_does_not_echo_inside_another():
+    assert not echoes("rote jacke mit schrotkette", ["rot"])
+
+
+def test_uses_overlap_when_they_name_the_same_thing():
+    assert overlap("für breite füße", "für empfindliche füße")
+    assert not overlap("für die küche", "für den garten")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "moderne gartensitzbank für wohn- und esszimmer",
+        "gastro-entsafter für den haushalt",
+        "felgengröße : mindestens 21 zoll",
+        "lieferumfang : hemd und geschenkverpackung , originalverpackt",
+    ],
+)
+def test_a_product_is_not_for_two_places_or_of_two_minds(text):
+    assert contradicts(text)
+
+
+def test_a_newspaper_rarely_says_a_long_word_twice_in_a_line():
+    lines = [german.split() for german, _ in Generator(4).out_of_domain(2000)]
+    short = [[word for word in line if len(word) > 8] for line in lines if len(line) <= 40]
+    repeated = sum(len(set(words)) < len(words) for words in short)
+    assert repeated / len(short) < 0.006
