@@ -2,6 +2,10 @@
 
 Attention is Luong's "general" one, taken after the recurrence and not fed back into it. So the decoder's states depend
 on earlier tokens only, and a teacher-forced pass over a whole sentence is one call of a fused GRU.
+
+With ``recipe.lexical``, attention sees the embedding of each source word beside the encoder's state, as lexical models
+of low-resource translation do: a word that was seen a few times finds its translation without a detour through time,
+and a name, whose pieces have the same embeddings on both sides, its copy.
 """
 
 import torch
@@ -17,12 +21,16 @@ class GruModel(TranslationModel):
 
     def __init__(self, recipe: Recipe, source_size: int, target_size: int) -> None:
         super().__init__(recipe, source_size, target_size)
-        both = 2 * recipe.encoder
+        self._lexical = recipe.lexical
+        both = 2 * recipe.encoder + (recipe.embedding if recipe.lexical else 0)
         self.encoder = nn.GRU(recipe.embedding, recipe.encoder, batch_first=True, bidirectional=True)
         self.bridge = nn.Linear(both, recipe.decoder)
         self.decoder = nn.GRU(recipe.embedding, recipe.decoder, batch_first=True)
         self.key = nn.Linear(both, recipe.decoder, bias=False)
         self.combine = nn.Linear(recipe.decoder + both, recipe.embedding)
+        if recipe.lexical:
+            with torch.no_grad():  # what is looked at is written: training begins with copying
+                self.combine.weight[:, -recipe.embedding :] += torch.eye(recipe.embedding)
 
     def encode(self, source: Tensor) -> Memory:
         embedded = self.dropout(self.source_embedding(source))
@@ -32,6 +40,8 @@ class GruModel(TranslationModel):
         else:
             packed = pack_padded_sequence(embedded, mask.sum(1).cpu(), batch_first=True, enforce_sorted=False)
             states, _ = pad_packed_sequence(self.encoder(packed)[0], batch_first=True, total_length=source.shape[1])
+        if self._lexical:
+            states = torch.cat([states, embedded], -1)
         states = self.dropout(states)
         return Memory(states, mask, (self.key(states),))
 

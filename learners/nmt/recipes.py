@@ -17,6 +17,7 @@ class Recipe:
     embedding: int = 128  # also the Transformer's width
     encoder: int = 64  # GRU units per direction
     decoder: int = 128  # GRU units
+    lexical: bool = False  # attention of the GRU sees the words themselves, too
     layers: int = 2  # of the Transformer, on each side
     heads: int = 4
     feed_forward: int = 512
@@ -43,7 +44,7 @@ RECIPES = {
     for recipe in (
         # Three quarters of a million parameters: the CPU default. It sees so little of the text that it needs no
         # dropout, and short sentences, such as it will have to translate, teach it most in the time it has.
-        Recipe(name="gru-small", dropout=0.0, longest=16),
+        Recipe(name="gru-small", dropout=0.0, longest=16, lexical=True),
         Recipe(name="word-gru-small", vocabulary="word", vocabulary_size=8_000, dropout=0.0, longest=16),
         Recipe(
             name="transformer-small",

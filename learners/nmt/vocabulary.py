@@ -1,13 +1,14 @@
 """Tokens and their numbers: subwords for the BNMT systems, words for the WNMT ones.
 
 A vocabulary also knows what to write where the model says "unknown" (card B7 and B9), because that depends on what its
-unknowns are: single characters that no training text had, or rare words.
+unknowns are: part numbers and single characters that no training text had, or rare words.
 """
 
 import io
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
@@ -52,7 +53,10 @@ class Vocabulary(ABC):
 
 
 class Subwords(Vocabulary):
-    """Byte-pair encoding, of both languages jointly; every character of the training text is covered."""
+    """Byte-pair encoding, of both languages jointly; every character of the training text is covered.
+
+    Part numbers and the like, words of both letters and digits, are no text: they are unknowns, and copied whole.
+    """
 
     kind = "bpe"
 
@@ -87,7 +91,12 @@ class Subwords(Vocabulary):
         return int(self._processor.GetPieceSize())
 
     def encode(self, text: str) -> tuple[list[int], list[str]]:
-        pieces: list[str] = self._processor.encode(text, out_type=str)
+        pieces: list[str] = []
+        for is_code, words in groupby(text.split(), _is_code):
+            if is_code:
+                pieces += (SPACE + word for word in words)
+            else:
+                pieces += self._processor.encode(" ".join(words), out_type=str)
         return [self._numbers.get(piece, UNK) for piece in pieces], pieces
 
     def decode(self, tokens: Iterable[int | str]) -> str:
@@ -101,7 +110,7 @@ class Subwords(Vocabulary):
         source: Sequence[str],
         lexicon: Mapping[str, str],  # noqa: ARG002 - a dictionary knows words, not characters
     ) -> str | None:
-        """The unknown character of the source that the model looked at most."""
+        """The unknown of the source that the model looked at most."""
         unknown = [position for position, number in enumerate(source_ids) if number == UNK]
         return source[max(unknown, key=lambda position: attention[position])] if unknown else None
 
@@ -111,6 +120,10 @@ class Subwords(Vocabulary):
     @classmethod
     def unpack(cls, data: npt.NDArray[np.uint8]) -> "Subwords":
         return cls(data.tobytes())
+
+
+def _is_code(word: str) -> bool:
+    return any(map(str.isdigit, word)) and any(map(str.isalpha, word))
 
 
 def _learned_bytes(lines: Sequence[str], size: int, coverage: float) -> bytes:

@@ -41,7 +41,7 @@ class Masks(NamedTuple):
     """What dropout keeps, as factors: 0, or 1 / (1 - p); without any rows, everything is kept as it is."""
 
     source: Array  # [source, embedding]
-    states: Array  # [source, both directions]
+    states: Array  # [source, seen]
     target: Array  # [target, embedding]
     combined: Array  # [target, embedding]
 
@@ -52,9 +52,9 @@ class Encoded(NamedTuple):
     ids: Array
     forwards: Run
     backwards: Run
-    states: Array  # [source, both directions]
+    states: Array  # [source, seen]: both directions' and, in a lexical model, the inputs
     keys: Array  # [source, decoder]
-    mean: Array  # [1, both directions]
+    mean: Array  # [1, seen]
     start: Array  # [1, decoder]
 
 
@@ -64,7 +64,7 @@ class Decoded(NamedTuple):
     ids: Array
     run: Run
     attention: Array  # [target, source]
-    both: Array  # [target, decoder + both directions]: the state beside the context
+    both: Array  # [target, decoder + seen]: the state beside the context
     combined: Array  # [target, embedding]
     probabilities: Array  # [target, vocabulary], tempered
     log_probability: float
@@ -85,7 +85,7 @@ def encode(network: Network, ids: Array, masks: Masks) -> Encoded:
     forwards = empty_run(length, width, units, like)
     blank = empty_run(length, 0, units, like)
     backwards = Run(forwards.inputs, blank.before, blank.gates, blank.candidate, blank.after)
-    states = np.empty((length, 2 * units), like.dtype)
+    states = np.empty((length, network.key_weights.shape[1]), like.dtype)
     fed_back = np.empty((1, 3 * units), like.dtype)
     for t in range(length):
         forwards.inputs[t] = network.source_embedding[ids[t]]
@@ -101,11 +101,13 @@ def encode(network: Network, ids: Array, masks: Masks) -> Encoded:
     for t in range(length - 1, -1, -1):
         backwards.before[t] = last
         advance(network.backwards, backwards, t, fed_back)
-        last = states[t, units:] = backwards.after[t]
+        last = states[t, units : 2 * units] = backwards.after[t]
+    if states.shape[1] > 2 * units:
+        states[:, 2 * units :] = forwards.inputs
     _drop(masks.states, states)
     keys = np.empty((length, len(network.key_weights)), like.dtype)
     multiply(network.key_weights, states, keys)
-    mean = np.zeros((1, 2 * units), like.dtype)
+    mean = np.zeros((1, states.shape[1]), like.dtype)
     add_rows(states, mean[0])
     mean /= like.dtype.type(length)
     start = np.empty((1, len(network.bridge_bias)), like.dtype)
@@ -353,9 +355,11 @@ def _encoder_gradients(network: Network, encoded: Encoded, states: Array, masks:
     add_gradients(network.forwards, encoded.forwards, of_input, of_state, gradient.forwards, inputs)
     change[:] = 0
     for t in range(length):
-        change[0] += states[t, units:]
+        change[0] += states[t, units : 2 * units]
         retreat(network.backwards, encoded.backwards, t, change, of_input, of_state)
     add_gradients(network.backwards, encoded.backwards, of_input, of_state, gradient.backwards, inputs)
+    if states.shape[1] > 2 * units:
+        inputs += states[:, 2 * units :]
     _drop(masks.source, inputs)
     for t in range(length):
         gradient.source_embedding[encoded.ids[t]] += inputs[t]

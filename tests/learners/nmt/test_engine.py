@@ -16,6 +16,8 @@ RECIPES = {
     "untied": replace(TINY, tied=False),
     "words": replace(TINY, vocabulary="word"),
     "odd sizes": replace(TINY, embedding=7, encoder=5, decoder=9),
+    "lexical": replace(TINY, lexical=True),
+    "lexical, of words": replace(TINY, lexical=True, vocabulary="word"),
 }
 
 

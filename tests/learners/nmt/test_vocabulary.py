@@ -20,9 +20,24 @@ def one_hot(position, length):
 def test_what_is_written_with_known_characters_comes_back(words):
     text = " ".join(words)
     ids, pieces = SUBWORDS.encode(text)
-    assert UNK not in ids
+    codes = [word for word in words if any(map(str.isdigit, word)) and any(map(str.isalpha, word))]
+    assert ids.count(UNK) == len(codes)
     assert len(ids) == len(pieces)
-    assert SUBWORDS.decode(ids) == text
+    written = [piece if number == UNK else number for number, piece in zip(ids, pieces, strict=True)]
+    assert SUBWORDS.decode(written) == text
+
+
+def test_part_numbers_are_unknowns_and_copied_whole():
+    source = SUBWORDS.encode("x ab-1234 y xl5")
+    assert source[1] == ["▁x", "▁ab-1234", "▁y", "▁xl5"]
+    assert [number == UNK for number in source[0]] == [False, True, False, True]
+    attention = np.array([one_hot(3, 5), one_hot(1, 5)])
+    assert spell([UNK, UNK], SUBWORDS, attention, source, {}) == "xl5 ab-1234"
+
+
+@pytest.mark.parametrize("word", ["1234", "12,50", "xxl", "e-mail"])
+def test_numbers_and_words_are_no_part_numbers(word):
+    assert SUBWORDS.encode(word)[0] != [UNK]
 
 
 def test_a_small_text_has_fewer_subwords_than_wanted():

@@ -25,13 +25,13 @@ TINY = Recipe(
 ARCHITECTURES = ("gru", "transformer")
 
 WORDS = {"rot": "red", "blau": "blue", "hemd": "shirt", "rock": "skirt", "mit": "with", "tasche": "pocket"}
-COLOURS, THINGS, COPIED = ("rot", "blau"), ("hemd", "rock", "tasche"), ("x", "y", "b7")
+COLOURS, THINGS, COPIED = ("rot", "blau"), ("hemd", "rock", "tasche"), ("x", "y", "zu")
 
 
 def toy_pairs() -> list[tuple[str, str]]:
     """Word by word, and with tokens to copy."""
     sources = [f"{colour} {thing}" for colour in COLOURS for thing in THINGS]
-    sources += [f"{one} mit {other}" for one in sources for other in ("tasche", "b7")]
+    sources += [f"{one} mit {other}" for one in sources for other in ("tasche", "zu")]
     sources += [f"{one} {middle} {last}" for one in COPIED for middle in (*COPIED, "rot") for last in COPIED]
     return [(source, " ".join(WORDS.get(word, word) for word in source.split())) for source in sources]
 
