@@ -36,13 +36,18 @@ WNMT_EL = ExpectedLossRecipe(
 )
 BNMT_EL = ExpectedLossRecipe(optimiser=PUBLISHED_ADAM, schedule=PUBLISHED, dropout=PUBLISHED_DROPOUT)
 BNMT_SZO = PerturbationRecipe(optimiser=PUBLISHED_ADAM)
+# Every step learns from three times as many old experiences as new ones: what went well is rare, and worth repeating.
+OFTEN = OptimiserRecipe(Method.ADAM, rate=3e-4)
+FRESH, REPLAYED = 8, 24
 EL_VALUE = ExpectedLossRecipe(
-    optimiser=OptimiserRecipe(Method.ADAM, rate=3e-5),  # three times the published rate: the baseline affords it
+    optimiser=OFTEN,
     schedule=Schedule(temperature=0.3, start=None),  # samples cost little reward, and still differ enough to learn
     safeguards=SafeguardRecipe(stretch=1.1, surprise_floor=0.05, entropy_bonus=0.01, blame=0.3),
+    batch=FRESH,
+    replayed=REPLAYED,
+    dropout=0.1,
 )
-# Every step learns from three times as many old experiences as new ones: what went well is rare, and worth repeating.
-REPLAY = ImitationRecipe(optimiser=OptimiserRecipe(rate=3e-4), batch=8, replayed=24, temperature=0.3)
+REPLAY = ImitationRecipe(optimiser=OFTEN, batch=FRESH, replayed=REPLAYED)
 
 SMT_SCALE = (
     30.0  # of weights whose absolute values sum to 1: at 10, samples lose much reward; at 100, they hardly differ
@@ -159,14 +164,14 @@ ALL = (
     ),
     System(
         "BNMT-EL-VALUE",
-        "expected loss at a low temperature, with a learned value of each source as baseline, and safeguards",
+        "expected loss at a low temperature, with a learned value of each source as baseline, replay and safeguards",
         OURS,
         (SeedModel.BNMT,),
         lambda shelf, seed: ExpectedLossLearner(shelf.translator(SeedModel.BNMT), EL_VALUE, SourceValue(), seed=seed),
     ),
     System(
         "BNMT-REPLAY",
-        "samples at a low temperature and imitates what went better than expected, again and again from memory",
+        "plays greedily and imitates what went better than expected, again and again from memory",
         OURS,
         (SeedModel.BNMT,),
         lambda shelf, seed: ImitationLearner(shelf.translator(SeedModel.BNMT), REPLAY, SourceValue(), seed=seed),

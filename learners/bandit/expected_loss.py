@@ -1,10 +1,16 @@
-"""Expected loss: sample a translation, and make it more or less probable by how good it turned out (card B8)."""
+"""Expected loss: sample a translation, and make it more or less probable by how good it turned out (card B8).
+
+With ``replayed`` experiences, every step also imitates earlier samples that went better than expected. One reward per
+sentence is little to learn from, and what was good once can be learned from again; what was bad says less of what would
+be better, and is forgotten.
+"""
 
 from dataclasses import dataclass, field
 
 from learners.bandit.control_variates import ControlVariate
 from learners.bandit.neural import NeuralLearner
 from learners.bandit.optimiser import Optimiser, OptimiserRecipe
+from learners.bandit.replay import Experience, ReplayMemory
 from learners.bandit.safeguards import SafeguardRecipe, Safeguards
 from learners.bandit.schedule import Schedule
 from learners.nmt.hypothesis import Hypothesis, Sample
@@ -21,6 +27,8 @@ class ExpectedLossRecipe:
     safeguards: SafeguardRecipe = field(default_factory=SafeguardRecipe)
     batch: int = 1  # rounds played with the same parameters, then one step along their mean gradient (card B14)
     dropout: float = 0.0  # while learning, never while sampling
+    replayed: int = 0  # earlier experiences that each step learns from again
+    memory: int = 4_000  # experiences that are remembered for that
 
 
 class ExpectedLossLearner(NeuralLearner):
@@ -32,6 +40,7 @@ class ExpectedLossLearner(NeuralLearner):
         super().__init__(translator, Optimiser([translator.vector], recipe.optimiser), variate, seed=seed)
         self._recipe = recipe
         self._safeguards = Safeguards(recipe.safeguards)
+        self._memory = ReplayMemory(recipe.memory)
         self._sample: Sample | None = None
 
     def _explore(self, source: str) -> Hypothesis:
@@ -42,23 +51,33 @@ class ExpectedLossLearner(NeuralLearner):
         self._sample = self._translator.sample(source, schedule.temperature_at(self._round), self._rng)
         return self._sample
 
-    def _learn(self, source: str, advantage: float) -> None:  # noqa: ARG002 (the sample knows its source)
-        sample, batch = self._sample, self._recipe.batch
+    def _learn(self, source: str, advantage: float) -> None:
+        sample, recipe = self._sample, self._recipe
         if sample is None:
             return
         lengths = {"source": len(sample.source_ids), "output": len(sample.ids)}
         self._safeguards.observe(**lengths, log_probability=sample.log_probability)
-        weight = self._safeguards.allowed(advantage, **lengths)
-        with self._dropout(self._recipe.dropout):
-            self._translator.backward(sample, weight / batch, entropy=self._safeguards.entropy_weight / batch)
-        if self._round % batch == 0:
-            self._optimiser.step(self._recipe.schedule.rate_factor(self._round))
+        weight, entropy = self._safeguards.allowed(advantage, **lengths), self._safeguards.entropy_weight
+        together = recipe.batch + recipe.replayed
+        if weight or entropy:
+            with self._dropout(recipe.dropout):
+                self._translator.backward(sample, weight / together, entropy=entropy / together)
+        if weight > 0 and recipe.replayed:
+            self._memory.hold(Experience(source, sample.ids, weight))
+        if self._round % recipe.batch == 0:
+            experiences = self._memory.draw(recipe.replayed, self._rng)
+            self._memory.settle()
+            if experiences:
+                self._imitate(experiences, 1 / together, recipe.dropout)
+            self._optimiser.step(recipe.schedule.rate_factor(self._round))
 
     def save(self) -> Snapshot:
         snapshot = super().save()
         snapshot.put("safeguards", self._safeguards.save())
+        snapshot.put("memory", self._memory.save())
         return snapshot
 
     def load(self, snapshot: Snapshot) -> None:
         super().load(snapshot)
         self._safeguards.load(snapshot.part("safeguards"))
+        self._memory.load(snapshot.part("memory"))

@@ -15,7 +15,7 @@ from learners.contract import Learner, legal
 from learners.errors import SnapshotError
 from learners.snapshot import Snapshot
 
-VERSION = 1  # of what learners put into their snapshots
+VERSION = 2  # of what learners put into their snapshots
 
 
 class GradientLearner(Learner):

@@ -1,7 +1,7 @@
-"""What all learners with a neural translator have in common besides their gradients: hypotheses and dropout."""
+"""What all learners with a neural translator have in common besides their gradients: hypotheses, imitation, dropout."""
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import torch
@@ -9,6 +9,7 @@ import torch
 from learners.bandit.control_variates import ControlVariate
 from learners.bandit.gradient import GradientLearner
 from learners.bandit.optimiser import Optimiser
+from learners.bandit.replay import Experience
 from learners.nmt.hypothesis import Hypothesis
 from learners.nmt.translator import Translator
 
@@ -26,6 +27,14 @@ class NeuralLearner(GradientLearner):
     @abstractmethod
     def _explore(self, source: str) -> Hypothesis:
         """What to propose, remembered until its reward is known."""
+
+    def _imitate(self, experiences: Sequence[Experience], share: float, dropout: float) -> None:
+        """Add the gradient of ``-share * sum of advantage * log p``, of the model itself at temperature 1."""
+        sources = [self._translator.encode_source(experience.source) for experience in experiences]
+        with self._dropout(dropout):
+            each = self._translator.log_probabilities(sources, [one.target for one in experiences]).sum(1)
+            weights = each.new_tensor([experience.advantage for experience in experiences])
+            (-share * (weights * each).sum()).backward()
 
     @contextmanager
     def _dropout(self, probability: float) -> Iterator[None]:

@@ -21,6 +21,7 @@ from tests.learners import tiny
 SGD = OptimiserRecipe(Method.SGD, rate=0.1, clip=None)
 SOURCES = [source for source, _ in tiny.sentences(12, seed=5)]
 
+REPLAY = {"batch": 2, "replayed": 3, "memory": 5}
 GUARDED = SafeguardRecipe(stretch=1.1, anchor_rounds=3, surprise_floor=9.0, entropy_bonus=0.01)
 
 
@@ -42,12 +43,11 @@ KINDS = {
     "EL": expected_loss,
     "EL-CV with dropout": lambda **options: expected_loss(RunningMean, dropout=0.5, **options),
     "EL in minibatches": lambda **options: expected_loss(RunningMean, batch=5, optimiser=OptimiserRecipe(), **options),
-    "EL-VALUE": lambda **options: expected_loss(SourceValue, safeguards=GUARDED, **options),
+    "EL-VALUE": lambda **options: expected_loss(SourceValue, safeguards=GUARDED, **REPLAY, **options),
     "annealed": lambda **options: expected_loss(schedule=Schedule(start=3, cooling=0.1), **options),
     "SZO": szo,
     "SZO of the output bias": lambda **options: szo(chosen="output_bias", **options),
     "imitation": imitation,
-    "imitation of samples": lambda **options: imitation(temperature=0.7, **options),
 }
 kinds = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS.keys())
 
@@ -169,6 +169,31 @@ def test_a_minibatch_is_one_step_along_the_mean_gradient():
         sample = twin.sample(source, 1.0, rng)
         (reward_of(source, sample.text) / 2 * twin.sequence_log_probability(sample.source_ids, sample.ids)).backward()
     assert vector(batch) - before == pytest.approx(0.1 * twin.vector.grad.numpy(), abs=1e-6)
+
+
+def test_with_replay_a_step_also_imitates_what_went_well_before():
+    learner = expected_loss(batch=1, replayed=1)
+    play(learner, SOURCES[:1])
+    good, before = learner._sample, vector(learner)
+    twin = tiny.translator()
+    twin.vector.data.copy_(torch.from_numpy(before))
+    rng = np.random.default_rng(1)
+    rng.bit_generator.state = learner.save().values["rng"]
+    sample = twin.sample(SOURCES[1], 1.0, rng)
+    play(learner, SOURCES[1:2])
+    gained = sum(
+        reward_of(source, one.text) * twin.sequence_log_probability(one.source_ids, one.ids)
+        for source, one in zip(SOURCES[:2], (good, sample), strict=True)
+    )
+    (gained / 2).backward()  # one fresh experience and one replayed
+    assert vector(learner) - before == pytest.approx(0.1 * twin.vector.grad.numpy(), abs=1e-6)
+
+
+def test_what_went_worse_than_expected_is_not_replayed():
+    learner = expected_loss(SourceValue, batch=1, replayed=1)
+    for reward in (0.5, 0.2):  # the first is compared with nothing, the second is worse
+        learner.update(SOURCES[0], learner.propose(SOURCES[0]), reward)
+    assert len(learner._memory) == 0
 
 
 def test_once_cold_it_plays_greedily_and_learns_no_more():
