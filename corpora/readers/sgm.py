@@ -13,7 +13,7 @@ from corpora.task import Pair
 
 # Attributes are of bounded length: else a line of tags that never end would be searched to its end from each of them.
 _DOCUMENT = re.compile(r"<doc\b[^>]{0,500}?\bdocid\s*=\s*\"?([^\"\s>]+)", re.IGNORECASE)
-_SEGMENT = re.compile(r"<seg\b([^>]{0,500})>(.*?)(</seg>|$)", re.IGNORECASE)
+_SEGMENT = re.compile(r"<seg\b(?:([^>]{0,500})>(.*?)(</seg>|$))?", re.IGNORECASE)  # what cannot be read is found, too
 _IDENTITY = re.compile(r"\bid\s*=\s*\"?([^\"\s>]+)", re.IGNORECASE)
 
 
@@ -52,7 +52,7 @@ def _segments(path: Path) -> Iterator[_Segment]:
             documents.add(document)
             segments.clear()
         for found in _SEGMENT.finditer(line):
-            named = _IDENTITY.search(found[1])
+            named = _IDENTITY.search(found[1] or line[found.end() : found.end() + 500])
             identity = named[1] if named else str(len(segments) + 1)
             if not found[3]:
                 raise InputError(f"segment {identity!r} does not end on its line", path, number)

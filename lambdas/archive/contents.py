@@ -19,6 +19,7 @@ from lambdas.ledger import Round, Run
 from lambdas.loading import Pair, fingerprinted
 from lambdas.registry import ApiKey, Participant, PhaseRecord, is_name
 from lambdas.service import check_translation
+from lambdas.tokens import MAX_KEYS
 from leaderboard.families import Role, RoleKind
 from leaderboard.metrics import bleu
 from leaderboard.metrics.online import to_ticks
@@ -278,11 +279,12 @@ class Contents:
         return role
 
     def _ring(self, says: dict[str, Any]) -> Ring:
-        for number, secret in says["secrets"].items():
-            if not (1 <= int(number) <= 255 and _HEX.fullmatch(secret)):
-                raise self._wrong("no token key can be like this")
+        secrets: dict[str, str] = says["secrets"]
+        numbers = {str(number) for number in range(1, MAX_KEYS + 1)}  # in one spelling: no key comes twice
+        if not secrets or not all(number in numbers and _HEX.fullmatch(secret) for number, secret in secrets.items()):
+            raise self._wrong("no token key can be like this")
         self._once("ring", "")
-        return Ring(says["secrets"])
+        return Ring(secrets)
 
     def _key(self, says: dict[str, Any]) -> ApiKey:
         key = ApiKey(**says)

@@ -21,7 +21,7 @@ from learners.smt.language_model import train as train_language_model
 from learners.smt.recipes import Kind, SmtRecipe
 from learners.smt.words import Words
 
-FORMAT = "smt 1"  # changes when an older file can no longer be read
+FORMAT = "smt 2"  # changes when an older file can no longer be read
 NOTICE = "compiling the statistical decoder, once on this machine: about a minute"
 # What a model starts with before it is tuned; by hand, on synthetic text.
 UNTUNED = {

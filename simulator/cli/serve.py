@@ -44,12 +44,12 @@ def serve(
     as_json: Annotated[bool, typer.Option("--json", help="Print where it runs as JSON.")] = False,
 ) -> None:
     """Run the service on this machine until it is interrupted."""
+    template = Template.load(stage)  # before the work: there may be no such stage
     if store == DEFAULT_STORE:
         STATE.mkdir(exist_ok=True)
     opened = open_store(store)
     try:
         _fill(opened, task)
-        template = Template.load(stage)
         adopt_environment(template)
         server = _listen(template, Service(opened), host, port)
         with _logging(access), _interrupt() as interrupted, running(server):

@@ -57,9 +57,9 @@ def answered(page, api, count):
 def test_the_table_shows_the_board_in_three_parts(opened, url):
     page = opened(url)
     expect(page.locator("#title")).to_have_text("The dev phase")
-    assert systems(page) == ["UMD-domain-adaptation", "BNMT-EL", "BNMT-EL-CV", "SMT-EL-CV-ADAM", "WNMT-EL"]
+    assert systems(page) == ["ELM-domain-adaptation", "BNMT-EL", "BNMT-EL-CV", "SMT-EL-CV-ADAM", "WNMT-EL"]
     assert set(systems(page, "references")) == {"BNMT-oracle", "SMT-oracle", "SMT-static", "BNMT-static", "copy-source"}
-    assert systems(page, "unfinished") == ["UMD-reinforce", "LIMSI"]
+    assert systems(page, "unfinished") == ["ELM-reinforce", "CEDAR"]
     assert page.locator("#unfinished .badge").all_inner_texts() == ["running", "abandoned"]
     assert page.locator("#references .badge").all_inner_texts().count("oracle") == 2
 
@@ -178,8 +178,8 @@ def test_headings_sort_best_first_then_the_other_way(opened, url):
     assert [float(text) for text in column(page, "regret")] == ascending[::-1]
     expect(heading).to_have_attribute("aria-sort", "descending")
     page.click("thead .column-gain button")
-    assert systems(page)[0] == "UMD-domain-adaptation"
-    assert systems(page, "unfinished") == ["UMD-reinforce", "LIMSI"], "unfinished runs stay below"
+    assert systems(page)[0] == "ELM-domain-adaptation"
+    assert systems(page, "unfinished") == ["ELM-reinforce", "CEDAR"], "unfinished runs stay below"
     assert page.locator("thead [aria-sort]").count() == 1
 
 
@@ -201,21 +201,21 @@ def test_a_comparison_can_be_cleared_narrowed_and_sent_to_others(opened, url):
     page.click("#clear")
     expect(page.locator("#chart-regret figcaption")).to_have_text("No run is chosen: tick some in the table.")
     page.check("input[aria-label='Compare BNMT-EL']")
-    page.check("input[aria-label='Compare UMD-reinforce']")
+    page.check("input[aria-label='Compare ELM-reinforce']")
     page.check("#only")
-    assert systems(page) + systems(page, "unfinished") == ["BNMT-EL", "UMD-reinforce"]
+    assert systems(page) + systems(page, "unfinished") == ["BNMT-EL", "ELM-reinforce"]
     assert systems(page, "references") == []
     other = drawn(opened(page.url))
-    assert other.locator("#chosen bdi").all_inner_texts() == ["BNMT-EL", "UMD-reinforce"]
+    assert other.locator("#chosen bdi").all_inner_texts() == ["BNMT-EL", "ELM-reinforce"]
 
 
 def test_more_runs_than_colours_are_refused_with_a_word(opened, url):
     page = opened(url)
-    for name in ("WNMT-EL", "UMD-reinforce"):
+    for name in ("WNMT-EL", "ELM-reinforce"):
         page.locator(f"input[aria-label='Compare {name}']").click()
     expect(page.locator("#notice")).to_contain_text("10 runs can be compared at once")
     assert page.locator("#chosen li").count() == 10
-    expect(page.locator("input[aria-label='Compare UMD-reinforce']")).not_to_be_checked()
+    expect(page.locator("input[aria-label='Compare ELM-reinforce']")).not_to_be_checked()
 
 
 def test_regret_can_be_measured_against_any_oracle(opened, url, api):
@@ -328,18 +328,18 @@ def test_paper_gets_no_controls(opened, url):
 def test_a_run_finishes_while_the_page_is_open(opened, url, api):
     page = drawn(opened(url))
     page.evaluate("document.querySelector('#finished tr:nth-child(2)').marked = true")
-    page.locator("input[aria-label='Compare UMD-domain-adaptation']").focus()
+    page.locator("input[aria-label='Compare ELM-domain-adaptation']").focus()
     later = boards.contest_summaries()
-    finished = boards.summary("UMD-reinforce", participant="umd", start=0.5, end=0.95, seed=11)
-    runs = [finished if each.identity.system == "UMD-reinforce" else each for each in later]
+    finished = boards.summary("ELM-reinforce", participant="elm", start=0.5, end=0.95, seed=11)
+    runs = [finished if each.identity.system == "ELM-reinforce" else each for each in later]
     api.boards["dev"] = make_board(boards.dev_contest(), runs, boards.ORGANISER_ROLES, now=boards.NOW)
-    expect(page.locator("#finished")).to_contain_text("UMD-reinforce")
-    assert systems(page)[0] == "UMD-reinforce"
-    expect(page.locator("#announcer")).to_contain_text("UMD-reinforce\u2069 has finished")
+    expect(page.locator("#finished")).to_contain_text("ELM-reinforce")
+    assert systems(page)[0] == "ELM-reinforce"
+    expect(page.locator("#announcer")).to_contain_text("ELM-reinforce\u2069 has finished")
     assert page.evaluate("document.querySelector('#finished tr:nth-child(3)').marked"), (
         "rows move, they are not redrawn"
     )
-    expect(page.locator("input[aria-label='Compare UMD-domain-adaptation']")).to_be_focused()
+    expect(page.locator("input[aria-label='Compare ELM-domain-adaptation']")).to_be_focused()
 
 
 def test_nothing_is_sent_or_drawn_again_when_nothing_has_changed(opened, url, api):

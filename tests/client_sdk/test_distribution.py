@@ -52,7 +52,7 @@ def play(command):
     """Run a participant against a small task, and see that it was told every score."""
     with serving(SENTENCES) as server:
         environment = {**os.environ, "BANDITMT_URL": server.url, "BANDITMT_API_KEY": KEY}
-        done = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", timeout=60)
+        done = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", timeout=300)
         assert (done.returncode, done.stderr) == (0, "")
         assert [translation for _, translation, _ in server.task.ledger] == ["GRÖSSE XL", "FARBE BLAU"]
         seen = [(int(index), float(score)) for index, score in map(str.split, done.stdout.splitlines())]

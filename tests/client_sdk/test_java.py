@@ -29,7 +29,7 @@ def run_java(classes, *arguments, **environment):
     """Run a class to its end; returns exit code, output, and what it said besides."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("BANDITMT_")}
     done = subprocess.run(
-        java(classes, *arguments), env={**clean, **environment}, capture_output=True, encoding="utf-8", timeout=60
+        java(classes, *arguments), env={**clean, **environment}, capture_output=True, encoding="utf-8", timeout=300
     )
     return done.returncode, done.stdout, done.stderr
 

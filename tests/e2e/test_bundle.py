@@ -105,7 +105,7 @@ class Runtime:
         self._url = f"http://127.0.0.1:{port}/2015-03-31/functions/function/invocations"
 
     def invoke(self, event: dict[str, Any]) -> Any:
-        with urllib.request.urlopen(self._url, json.dumps(event).encode(), timeout=30) as response:
+        with urllib.request.urlopen(self._url, json.dumps(event).encode(), timeout=120) as response:
             return json.load(response)
 
 
@@ -154,11 +154,11 @@ def runtime(bundle: Path, handler: str, store: str, log: Path) -> Iterator[Runti
         yield Runtime(port)
     finally:
         os.killpg(process.pid, signal.SIGTERM)
-        process.wait(10)
+        process.wait(120)
 
 
 def await_port(port: int) -> None:
-    until = time.monotonic() + 20
+    until = time.monotonic() + 120
     while time.monotonic() < until:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:

@@ -25,7 +25,8 @@ from tests.simulator.cli.test_serve import serving
 
 TRANSLATOR = Path(__file__).parents[2] / "client_sdk" / "examples" / "translator.sh"
 PLAY = [sys.executable, "-c", "import sys; from banditmt_client.play import main; sys.exit(main())"]
-PHASE, ROUNDS = "mock", 48  # the shortest there is: the shape of a competition does not depend on its length
+PHASE, ROUNDS = "dev", 310  # four passes over 70 held-out sentences, and ten others between two of them
+HELD_OUT = {"passes": 4, "size": 70, "ends": [70, 150, 230, 310]}
 SYSTEMS = {"ada": "learner", "bob": "java-copy", "eve": "word-swap", "ian": "BNMT-EL-CV"}
 
 
@@ -36,7 +37,7 @@ def typed(*words):
 @pytest.fixture(scope="module")
 def task(tmp_path_factory):
     folder = tmp_path_factory.mktemp("competition")
-    sizes = ["--mock", ROUNDS, "--dev", 283, "--training", 1_211, "--out-of-domain", 300]
+    sizes = ["--dev", ROUNDS, "--training", 1_211, "--out-of-domain", 300]
     typed("corpus", "synth", "--out", folder / "task", *sizes)
     typed("corpus", "check", folder / "task")
     typed(
@@ -100,7 +101,7 @@ def timeless(row):
 
 
 def publish(store, capsys):
-    """Close the phase, verify, and publish; returns what was verified, the table and the ledger."""
+    """Close the phase, verify, and publish; returns what was verified, where passes end, the table, the ledger."""
     typed("admin", "phase", "close", PHASE, "--store", store)
     typed("admin", "oracle", "set", "ada", SYSTEMS["ada"], "--store", store)
     capsys.readouterr()
@@ -115,7 +116,7 @@ def publish(store, capsys):
             run.system: [(each.index, each.translation, each.shown) for each in opened.rounds(run.id)]
             for run in Registry(opened).runs(PHASE)
         }
-    return verified, [timeless(row) for row in board["rows"]], ledger
+    return verified, board["held_out"], [timeless(row) for row in board["rows"]], ledger
 
 
 def test_one_competition_on_two_stores(task, tmp_path, dynalite_url, java_classes, capsys):
@@ -126,10 +127,15 @@ def test_one_competition_on_two_stores(task, tmp_path, dynalite_url, java_classe
         assert {row["system"]: (row["status"], row["rounds"]) for row in live["rows"]} == dict.fromkeys(
             SYSTEMS.values(), ("finished", ROUNDS)
         )
+        assert live["held_out"] == {"passes": 4, "size": 0, "ends": []}  # not before the phase is closed
         outcomes[name] = publish(store, capsys)
-    verified, table, ledger = outcomes["sqlite"]
+    verified, held_out, table, ledger = outcomes["sqlite"]
     assert verified == {"runs": 4, "rounds": 4 * ROUNDS, "behind": 0, "complaints": []}
+    assert held_out == HELD_OUT
     assert len({row["reward"] for row in table}) == 4
+    learned = {row["system"]: [each["relative_sentence_bleu"] for each in row["passes"]] for row in table}
+    assert learned["java-copy"] == learned["word-swap"] == [0, 0, 0, 0]  # every pass asks the same sentences
+    assert [len(set(learned[name])) > 1 for name in ("learner", "BNMT-EL-CV")] == [True, True]
     assert outcomes["dynamodb"] == outcomes["sqlite"]
     typed("leaderboard", "--phase", PHASE, "--html", tmp_path / "page", "--store", stores["sqlite"])
     assert (tmp_path / "page" / "index.html").is_file()

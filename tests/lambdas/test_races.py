@@ -115,7 +115,7 @@ def play_as_process(address, key, name, barrier, results):
     """One of several processes that play the same run, each with its own words."""
     service = Service(open_store(address))
     player = service.authenticate(key)
-    barrier.wait(timeout=30)
+    barrier.wait(timeout=300)
     run = service.open_run(player, "training", "shared").run
     won = []
     while not service.run(player, run).finished:
@@ -141,9 +141,9 @@ def test_processes_on_one_sqlite_file(tmp_path):
     ]
     for process in processes:
         process.start()
-    won = dict(results.get(timeout=60) for _ in processes)
+    won = dict(results.get(timeout=300) for _ in processes)
     for process in processes:
-        process.join(timeout=30)
+        process.join(timeout=300)
         assert process.exitcode == 0
     assert sorted(index for indices in won.values() for index in indices) == list(range(200))
     (run,) = Registry(store).claims("acme", "training")

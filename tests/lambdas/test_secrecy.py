@@ -41,7 +41,7 @@ def emitted(loaded):
         env={**os.environ, "POWERTOOLS_LOG_LEVEL": "DEBUG"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2_000:]

@@ -1,4 +1,4 @@
-"""Sample leaderboards, folded from made-up rounds by the same code as real ones.
+"""Sample leaderboards of invented participants, folded from made-up rounds by the same code as real ones.
 
 ``contest_board()`` is a dev phase in its middle: finished runs, one under way, one abandoned, oracles, baselines.
 ``hostile_board()`` has names that a page must survive, though the service admits no such names. ``crowded_board()``
@@ -96,9 +96,9 @@ def contest_summaries():
         summary("BNMT-EL-CV", start=0.5, end=0.69, seed=7),
         summary("SMT-EL-CV-ADAM", participant="uni-x", start=0.52, end=0.5, seed=8),
         summary("WNMT-EL", participant="uni-x", start=0.35, end=0.45, seed=9),
-        summary("UMD-domain-adaptation", participant="umd", start=0.55, end=0.75, seed=10),
-        summary("UMD-reinforce", 2_600, participant="umd", start=0.45, end=0.7, seed=11, begun=NOW - 600_000),
-        summary("LIMSI", 900, participant="limsi", start=0.4, end=0.5, seed=12, begun=NOW - 10 * DAY),
+        summary("ELM-domain-adaptation", participant="elm", start=0.55, end=0.75, seed=10),
+        summary("ELM-reinforce", 2_600, participant="elm", start=0.45, end=0.7, seed=11, begun=NOW - 600_000),
+        summary("CEDAR", 900, participant="cedar", start=0.4, end=0.5, seed=12, begun=NOW - 10 * DAY),
     ]
 
 

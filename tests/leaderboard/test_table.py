@@ -43,7 +43,7 @@ def board():
 class TestOnTheWholeSample:
     def test_only_finished_contestants_are_ranked_and_grouped(self, board):
         assert [(row.rank, row.group, row.system) for row in board.rows if row.rank] == [
-            (1, 1, "UMD-domain-adaptation"),
+            (1, 1, "ELM-domain-adaptation"),
             (2, 2, "BNMT-EL"),
             (3, 2, "BNMT-EL-CV"),
             (4, 3, "SMT-EL-CV-ADAM"),
@@ -53,8 +53,8 @@ class TestOnTheWholeSample:
 
     def test_the_unfinished_stand_below(self, board):
         assert [(row.system, row.status) for row in board.rows[-2:]] == [
-            ("UMD-reinforce", "running"),
-            ("LIMSI", "abandoned"),
+            ("ELM-reinforce", "running"),
+            ("CEDAR", "abandoned"),
         ]
 
     def test_families_tell_the_oracle(self, board):
@@ -64,7 +64,7 @@ class TestOnTheWholeSample:
             "SMT-static": "SMT",
             "SMT-EL-CV-ADAM": "SMT",
         }
-        assert rows["UMD-domain-adaptation"].family == "BNMT"  # it has no oracle of its own: the best one there is
+        assert rows["ELM-domain-adaptation"].family == "BNMT"  # it has no oracle of its own: the best one there is
         for name, row in rows.items():
             oracle = rows["SMT-oracle" if row.family == "SMT" else "BNMT-oracle"]
             assert row.regret.oracle == oracle.run
@@ -107,7 +107,7 @@ class TestOnTheWholeSample:
     def test_held_out_passes(self, board):
         rows = by_system(board)
         assert [each.held_out_pass for each in rows["BNMT-EL"].passes] == [0, 1, 2, 3]
-        assert [each.held_out_pass for each in rows["UMD-reinforce"].passes] == [0, 1]
+        assert [each.held_out_pass for each in rows["ELM-reinforce"].passes] == [0, 1]
         assert rows["BNMT-EL"].passes[-1].relative_sentence_bleu > 5
         assert board.held_out.ends == [70, 1_380, 2_690, 4_000]
 

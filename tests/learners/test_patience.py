@@ -1,17 +1,18 @@
-import time
-
 from learners import patience
 from learners.patience import notice_if_slow
+from tests.learners.timers import let_ring
 
 
 def test_whoever_waits_is_told_what_for(monkeypatch, capsys):
     monkeypatch.setattr(patience, "PATIENCE", 0.0)
     with notice_if_slow("boiling water"):
-        time.sleep(0.1)
+        let_ring()
     assert capsys.readouterr().err == "boiling water\n"
 
 
-def test_whoever_does_not_wait_is_told_nothing(capsys):
+def test_whoever_does_not_wait_is_told_nothing(monkeypatch, capsys):
+    monkeypatch.setattr(patience, "PATIENCE", 3_600.0)
     with notice_if_slow("boiling water"):
         pass
+    let_ring()  # nobody is left who could
     assert capsys.readouterr().err == ""

@@ -2,6 +2,7 @@
 
 import contextlib
 import gzip
+import re
 from pathlib import Path
 
 import polib
@@ -226,10 +227,26 @@ def test_bad_sgm_is_refused_with_its_place(tmp_path, change, complaint):
         list(read_input(f"{source},{target}", DE_EN))
 
 
-def test_tags_that_never_end_are_passed_over_at_once(tmp_path):
+@pytest.mark.parametrize("rest", ["\n", " " + "x" * 501], ids=["on the next line", "after much else"])
+def test_a_segment_that_cannot_be_read_is_not_left_out_of_both_sides(tmp_path, rest):
+    sides = [re.sub('(seg id="2")', r"\1" + rest, text, flags=re.IGNORECASE) for text in (SOURCE_SGM, TARGET_SGM)]
+    source, target = save(tmp_path / "src.sgm", sides[0]), save(tmp_path / "ref.sgm", sides[1])
+    with pytest.raises(InputError, match=r"src\.sgm:5: segment '2' does not end on its line"):
+        list(read_input(f"{source},{target}", DE_EN))
+
+
+@pytest.mark.parametrize(
+    ("tags", "complaint"), [("<seg ", r"src\.sgm:9: segment '3' does not end on its line"), ("<doc ", None)]
+)
+def test_tags_that_never_end_are_done_with_at_once(tmp_path, tags, complaint):
     """A megabyte of them: looking for the end of each to the end of the line would take an hour."""
-    hostile = save(tmp_path / "src.sgm", SOURCE_SGM + "<seg " * 200_000 + "\n" + "<doc " * 200_000)
-    assert len(list(read_input(f"{hostile},{save(tmp_path / 'ref.sgm', TARGET_SGM)}", DE_EN))) == 2
+    hostile = save(tmp_path / "src.sgm", SOURCE_SGM + tags * 200_000)
+    pairs = read_input(f"{hostile},{save(tmp_path / 'ref.sgm', TARGET_SGM)}", DE_EN)
+    if complaint is None:
+        assert len(list(pairs)) == 2
+        return
+    with pytest.raises(InputError, match=complaint):
+        list(pairs)
 
 
 def test_misaligned_text_is_refused_with_its_line(tmp_path):

@@ -107,6 +107,8 @@ def test_an_edit_that_changes_nothing(forged):
         (change("key", digest="x"), "no hash of a key can be like this"),
         (change("ring", secrets={"1": "x"}), "no token key can be like this"),
         (change("ring", secrets={"256": "0" * 64}), "no token key can be like this"),
+        (change("ring", secrets={"1": "0" * 64, "01": "1" * 64}), "no token key can be like this"),
+        (change("ring", secrets={}), "no token key can be like this"),
         # rounds that do not follow
         (change("round", translation=""), "the translation is empty"),
         (change("round", translation="two\nlines"), "a translation is one line of text"),

@@ -119,7 +119,7 @@ def test_a_forked_process_opens_a_connection_of_its_own(sqlite):
     sqlite.open_run(RUN)
     child = multiprocessing.get_context("fork").Process(target=_append_in_child, args=(sqlite,))
     child.start()
-    child.join(timeout=30)
+    child.join(timeout=120)
     assert child.exitcode == 0
     assert sqlite.round(RUN.id, 0) == played(0)
     assert sqlite.append(played(1)) is True
@@ -141,7 +141,7 @@ def test_processes_forked_while_another_thread_is_in_the_store(sqlite):
     for child in children:
         child.start()
     for child in children:
-        child.join(timeout=10)
+        child.join(timeout=120)
         child.kill()
     done.set()
     thread.join()

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 
@@ -13,16 +12,17 @@ from learners.errors import LearnerError
 from learners.nmt.engine import compilation, network
 from learners.nmt.engine.compilation import NOTICE, ensure_compiled, fingerprint
 from tests.learners.nmt.toys import tiny_translator
+from tests.learners.timers import let_ring
 
 
 @pytest.fixture
 def compilations(monkeypatch):
-    """Compiling takes a moment and leaves a file; every call is noted."""
+    """Compiling takes until whoever waits was told so, and leaves a file; every call is noted."""
     calls = []
 
     def compile_afresh(cache):
         calls.append(cache)
-        time.sleep(0.1)
+        let_ring()
 
     monkeypatch.setattr(compilation, "_compile_afresh", compile_afresh)
     return calls

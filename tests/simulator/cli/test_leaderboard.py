@@ -122,8 +122,8 @@ class TestPrinting:
         console = Console(width=160, record=True, file=io.StringIO())
         print_board(boards.contest_board(), console)
         text = console.export_text()
-        assert re.search(r"1a +UMD-domain-adaptation +umd +1,192\.6 +0\.2982 +±0\.0160 +0\.4166 +26% +51\.1", text)
-        assert "LIMSI (abandoned at 22%)" in text
+        assert re.search(r"1a +ELM-domain-adaptation +elm +1,192\.6 +0\.2982 +±0\.0160 +0\.4166 +26% +51\.1", text)
+        assert "CEDAR (abandoned at 22%)" in text
 
     def test_a_narrow_terminal_leaves_out_what_can_be_spared(self):
         console = Console(width=80, record=True, file=io.StringIO())
@@ -145,7 +145,7 @@ class TestPrinting:
         board = boards.contest_board()
         many = [replace(row, group=27) if row.rank else row for row in board.rows]
         print_board(replace(board, rows=many), console)
-        assert re.search(r" 1 +UMD-domain-adaptation", console.export_text())
+        assert re.search(r" 1 +ELM-domain-adaptation", console.export_text())
 
     @pytest.mark.parametrize(
         ("values", "scale", "bars"), [([0, 0.5, 1], 1, "▁▅█"), ([0, 0], 0, "▁▁"), ([], 1, ""), ([2], 1, "█")]

@@ -21,6 +21,7 @@ from simulator.cli import serve
 from tests.corpora.tasks import write_task
 
 BANDITMT = [sys.executable, "-c", "from simulator.cli import main; main()"]
+PATIENCE = 300  # seconds: a process of its own is slow to start and to stop on a busy machine
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +42,7 @@ def serving(*options: str, stop: signal.Signals = signal.SIGTERM) -> Iterator[di
             yield json.loads(line)
         finally:
             process.send_signal(stop)
-            rest, complaints = process.communicate(timeout=30)
+            rest, complaints = process.communicate(timeout=PATIENCE)
     assert (process.returncode, rest) == (0, "")
     assert complaints.endswith("stopped\n")
 
@@ -49,12 +50,14 @@ def serving(*options: str, stop: signal.Signals = signal.SIGTERM) -> Iterator[di
 def call(url: str, api_key: str, body: object = None) -> Any:
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(url, data, {"x-api-key": api_key, "Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=20) as response:
+    with urllib.request.urlopen(request, timeout=PATIENCE) as response:
         return json.load(response)
 
 
 def refusal(*arguments: str) -> tuple[int, str]:
-    done = subprocess.run([*BANDITMT, "serve", *arguments], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [*BANDITMT, "serve", *arguments], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
     assert done.stdout == ""
     return done.returncode, done.stderr.strip()
 
@@ -69,7 +72,7 @@ def test_the_first_start_gives_a_key_and_nothing_is_lost_in_a_restart(task: Path
         sentence = call(f"{url}/v1/runs/{run}/sentence", api_key)
         answer = {"id": sentence["id"], "translation": sentence["source"]}
         committed = call(f"{url}/v1/runs/{run}/translations", api_key, answer)
-        with urllib.request.urlopen(f"{url}/", timeout=20) as page:
+        with urllib.request.urlopen(f"{url}/", timeout=PATIENCE) as page:
             assert b"leaderboard" in page.read()
     with serving("--store", store, stop=signal.SIGINT) as second:
         assert "api_key" not in second  # it is shown only once
@@ -147,8 +150,10 @@ def test_what_cannot_be_served_is_refused_in_one_line(task: Path, tmp_path: Path
     status, complaint = refusal("--task", str(tmp_path / "nothing"), "--store", store)
     assert (status, complaint.count("\n")) == (1, 0)
     assert "is not a task" in complaint
-    status, complaint = refusal(*loaded, "--stage", "live")
+    unmade = ["--task", str(task), "--store", f"sqlite:{tmp_path / 'unmade'}"]
+    status, complaint = refusal(*unmade, "--stage", "live")
     assert (status, complaint) == (1, "banditmt: the template has no stage 'live'; it has local, dev, prod")
+    assert not (tmp_path / "unmade").exists()  # a wish that cannot come true is refused before the work
     status, complaint = refusal("--store", "papyrus:scroll")
     assert (status, complaint.count("\n")) == (1, 0)
     assert "a store is sqlite:PATH or dynamodb:" in complaint

@@ -278,7 +278,7 @@ def test_what_lambda_would_not_take_is_too_large(template: Template) -> None:
 
 def test_what_the_service_would_not_take_is_not_even_read(template: Template, stage: Stage) -> None:
     server = local_server(template, stage.service, ("127.0.0.1", 0))
-    with running(server), socket.create_connection(("127.0.0.1", server.server_port), timeout=10) as client:
+    with running(server), socket.create_connection(("127.0.0.1", server.server_port), timeout=60) as client:
         client.sendall(b"POST /v1/runs HTTP/1.1\r\nHost: x\r\nContent-Length: 65537\r\n\r\n")
         assert client.recv(1_000).startswith(b"HTTP/1.1 413 ")
 

@@ -5,7 +5,6 @@ import logging
 import re
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -14,6 +13,8 @@ import pytest
 
 from simulator.cloud.messages import Refusal, Request, Response
 from simulator.cloud.server import Limits, Server, running
+
+PATIENCE = 60  # seconds for what comes at once unless the machine is busy
 
 
 class Echo:
@@ -49,7 +50,7 @@ def shared() -> Iterator[Server]:
 
 @contextmanager
 def connected(server: Server) -> Iterator[socket.socket]:
-    with socket.create_connection(("127.0.0.1", server.server_port), timeout=10) as client:
+    with socket.create_connection(("127.0.0.1", server.server_port), timeout=PATIENCE) as client:
         yield client
 
 
@@ -70,7 +71,7 @@ def exchange(server: Server, data: bytes) -> tuple[int, bytes]:
 
 
 def test_a_connection_is_kept_alive_over_many_requests(shared: Server) -> None:
-    client = http.client.HTTPConnection("127.0.0.1", shared.server_port, timeout=10)
+    client = http.client.HTTPConnection("127.0.0.1", shared.server_port, timeout=PATIENCE)
     client.connect()
     first_socket = client.sock
     for number in range(20):
@@ -90,7 +91,7 @@ def test_requests_sent_ahead_are_answered_in_order(shared: Server) -> None:
 
 
 def test_an_answer_carries_what_http_needs(shared: Server) -> None:
-    client = http.client.HTTPConnection("127.0.0.1", shared.server_port, timeout=10)
+    client = http.client.HTTPConnection("127.0.0.1", shared.server_port, timeout=PATIENCE)
     client.request("GET", "/hello")
     answer = client.getresponse()
     assert answer.getheader("Content-Length") == "6"
@@ -213,7 +214,7 @@ def test_a_trickle_of_bytes_does_not_extend_the_time_for_a_request(beginning: by
         client.sendall(beginning)
         answer = b""
         client.settimeout(0.1)
-        for _ in range(50):
+        for _ in range(10 * PATIENCE):
             try:
                 client.sendall(trickle)
                 answer = client.recv(1_000)
@@ -241,7 +242,7 @@ def test_an_application_that_takes_too_long_is_answered_for() -> None:
     release = threading.Event()
 
     def hang(_: Request) -> None:
-        release.wait(10)
+        release.wait(PATIENCE)
 
     with serving(Echo(before=hang), Limits(answering=0.3)) as server:
         answer = exchange(server, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -271,7 +272,7 @@ def test_a_connection_too_many_is_told_to_come_back() -> None:
 
 def test_many_clients_at_once_get_their_own_answers(shared: Server) -> None:
     def converse(client_number: int) -> list[bytes]:
-        client = http.client.HTTPConnection("127.0.0.1", shared.server_port, timeout=20)
+        client = http.client.HTTPConnection("127.0.0.1", shared.server_port, timeout=PATIENCE)
         answers = []
         for number in range(25):
             client.request("POST", "/", body=f"{client_number}/{number}".encode())
@@ -290,23 +291,23 @@ def test_stopping_lets_a_request_under_way_finish_and_closes_idle_connections() 
     def wait(request: Request) -> None:
         if request.path == "/slow":
             arrived.set()
-            release.wait(10)
+            release.wait(PATIENCE)
 
-    server = Server(("127.0.0.1", 0), Echo(before=wait))
+    server = Server(("127.0.0.1", 0), Echo(before=wait), drain=PATIENCE)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     with connected(server) as idle, connected(server) as slow:
         idle.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         assert idle.recv(1_000).startswith(b"HTTP/1.1 200")
         slow.sendall(b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
-        assert arrived.wait(10)
+        assert arrived.wait(PATIENCE)
         stopping = threading.Thread(target=server.stop)
         stopping.start()
         assert idle.recv(1_000) == b""
         release.set()
         answer = read_all(slow)
-        stopping.join(10)
-    thread.join(10)
+        stopping.join(PATIENCE)
+    thread.join(PATIENCE)
     assert answer.startswith(b"HTTP/1.1 200")
     assert b"Connection: close" in answer
     assert not stopping.is_alive()
@@ -315,19 +316,18 @@ def test_stopping_lets_a_request_under_way_finish_and_closes_idle_connections() 
 
 
 def test_stopping_does_not_wait_for_ever() -> None:
-    release = threading.Event()
-    arrived = threading.Event()
+    arrived, release, answered = threading.Event(), threading.Event(), threading.Event()
 
     def hang(_: Request) -> None:
         arrived.set()
-        release.wait(10)
+        release.wait(PATIENCE)
+        answered.set()
 
     with serving(Echo(before=hang), drain=0.2) as server, connected(server) as client:
         client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-        assert arrived.wait(10)
-        began = time.monotonic()
+        assert arrived.wait(PATIENCE)
         server.stop()
-        assert time.monotonic() - began < 5
+        assert not answered.is_set()  # it has stopped, and the application still hangs
         release.set()
 
 
