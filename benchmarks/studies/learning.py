@@ -11,6 +11,7 @@ STUDY = Study(
     systems=[name for name in SYSTEMS if not name.startswith(("SMT", "LIMSI"))],
     static="BNMT-static",
     oracle="BNMT-oracle",
+    departments=3,  # as many as a network that is trained in minutes can know the words of
 )
 
 

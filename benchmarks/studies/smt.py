@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.studies.study import Played, Study, carry_out
+from benchmarks.studies.played import Played
+from benchmarks.studies.study import Study, carry_out
 from learners.systems import SYSTEMS
 
 STUDY = Study(

@@ -9,15 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
+from benchmarks.studies.figures import save_figures
+from benchmarks.studies.played import Played
 from corpora.task import Task
 from lambdas.phases import Layout
 from lambdas.store import open_store
-from leaderboard.metrics.bleu import corpus_bleu, statistics, total
 from leaderboard.metrics.significance import paired_block_bootstrap
-from learners.journal import Entry, Journal
+from learners.journal import Journal
 from learners.nmt.pretraining import Schedule
 from learners.systems import SYSTEMS
 from simulator.competition import Arena, Contestant, Status, compete, contestants
@@ -25,6 +23,7 @@ from simulator.pretraining import make_seed_models, needed_models
 from simulator.tasks import load_task
 
 PHASE = "dev"
+IN_DOMAIN = 13_199  # rounds of training in a synthetic task: what the oracle is trained on
 
 
 @dataclass(frozen=True)
@@ -36,35 +35,7 @@ class Study:
     systems: Sequence[str]
     static: str  # the system that does not learn
     oracle: str  # the system that knows what the others have to learn
-
-
-@dataclass(frozen=True)
-class Played:
-    """A finished run, beside the references that it never saw."""
-
-    contestant: Contestant
-    entries: Sequence[Entry]
-    references: Sequence[str]
-    layout: Layout
-
-    @property
-    def rewards(self) -> npt.NDArray[np.float64]:
-        return np.array([entry.reward for entry in self.entries])
-
-    def held_out(self, number: int) -> tuple[float, float]:
-        """Corpus BLEU and length ratio of a held-out pass."""
-        places = [k for k in range(self.layout.total) if self.layout.place(k).held_out_pass == number]
-        counts = total(statistics(self.entries[k].translation, self.references[k]) for k in places)
-        return corpus_bleu(counts), counts.candidates[0] / counts.reference_length
-
-    def by_novelty(self) -> tuple[float, float]:
-        """Mean reward on sources seen for the first time, and on repeats."""
-        first: dict[str, int] = {}
-        for entry in self.entries:
-            first.setdefault(entry.source, entry.index)
-        fresh = np.array([first[entry.source] == entry.index for entry in self.entries])
-        rewards = self.rewards
-        return float(rewards[fresh].mean()), float(rewards[~fresh].mean())
+    departments: int | None = None  # of the shop of a synthetic task; None for all
 
 
 def row(run: Played, static: Played, oracle: Played | None) -> str:
@@ -115,12 +86,20 @@ def read_runs(arena: Arena, runs: Sequence[Contestant], task: Task) -> list[Play
     return played
 
 
-def make_task(path: Path, seed: int, rounds: int, out_of_domain: int) -> Task:
+def make_task(path: Path, given: argparse.Namespace) -> Task:
     if not path.exists():
         from simulator.cli import corpus
         from simulator.scales import ScaleName
 
-        corpus.synth(path, scale=ScaleName.DEV, seed=seed, dev=rounds, training=13_199, out_of_domain=out_of_domain)
+        corpus.synth(
+            path,
+            scale=ScaleName.DEV,
+            seed=given.task_seed,
+            dev=given.rounds,
+            training=IN_DOMAIN,
+            out_of_domain=given.out_of_domain,
+            departments=given.departments,
+        )
     return Task.open(path)
 
 
@@ -134,8 +113,7 @@ def carry_out(study: Study) -> list[Played]:
     given = _options(study).parse_args()
     if study.static not in given.systems:
         raise SystemExit(f"--systems must have {study.static}: all others are compared with it")
-    made = given.folder / "task"
-    task = Task.open(given.task) if given.task else make_task(made, given.task_seed, given.rounds, given.out_of_domain)
+    task = Task.open(given.task) if given.task else make_task(given.folder / "task", given)
     arena = Arena(f"sqlite:{given.folder / 'store'}", PHASE, given.folder / "models", given.folder / "runs")
     given.folder.mkdir(parents=True, exist_ok=True)
     store = open_store(arena.store)
@@ -151,12 +129,15 @@ def carry_out(study: Study) -> list[Played]:
     runs = contestants(given.systems, given.seeds)
     compete(arena, runs, processes=given.processes, watch=announce)
     played = read_runs(arena, runs, task)
-    if not any(run.contestant.system == study.static for run in played):
+    static = next((run for run in played if run.contestant.system == study.static), None)
+    if static is None:
         raise SystemExit(f"{study.static} has not finished yet: the same command goes on")
     printed = table(played, study)
     print(printed)
     if given.out:
-        given.out.write_text(printed + "\n", encoding="utf-8")
+        drawn = save_figures(played, static, given.out)
+        (given.out / "table.md").write_text(printed + "\n", encoding="utf-8")
+        print(*drawn, sep="\n")
     return played
 
 
@@ -169,9 +150,10 @@ def _options(study: Study) -> argparse.ArgumentParser:
     parser.add_argument(
         "--out-of-domain", type=int, default=60_000, help="pairs to pre-train on, of the synthetic task"
     )
+    parser.add_argument("--departments", type=int, default=study.departments, help="of the synthetic task's shop")
     parser.add_argument("--steps", type=int, default=5_000, help="of pre-training, at most")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--processes", type=int, default=None)
     parser.add_argument("--systems", nargs="*", default=list(study.systems))
-    parser.add_argument("--out", type=Path, default=None, help="where the table goes, besides the terminal")
+    parser.add_argument("--out", type=Path, default=None, help="a folder for the table and the figures")
     return parser

@@ -2,9 +2,11 @@
 
 import pytest
 
+from benchmarks.studies.figures import gains, passes, save_figures
 from benchmarks.studies.learning import STUDY
+from benchmarks.studies.played import Played
 from benchmarks.studies.smt import means, ordering
-from benchmarks.studies.study import Played, table
+from benchmarks.studies.study import table
 from lambdas.phases import Layout
 from learners.journal import Entry
 from simulator.competition import Contestant
@@ -50,3 +52,20 @@ def test_systems_are_ordered_by_the_mean_over_their_seeds():
     again = played("BNMT-EL", [0.1] * 12, ["w x y z u"] * 12)
     assert means([STATIC, LEARNER, again]) == pytest.approx({"BNMT-static": 0.2, "BNMT-EL": 0.2})
     assert ordering(means([STATIC, ORACLE])) == "BNMT-oracle 0.8000 > BNMT-static 0.2000"
+
+
+def test_a_curve_tells_what_was_won_per_round_so_far():
+    points = list(gains([LEARNER], STATIC))
+    assert points == [{"system": "BNMT-EL", "seed": 1, "rounds": 12, "gain": 0.1}]  # too short for more than its end
+
+
+def test_every_held_out_pass_is_a_point():
+    last = 100 * (10 / 20 * 8 / 18 * 6 / 16 * 4 / 14) ** (1 / 4)  # twice as long as its reference
+    assert [point["bleu"] for point in passes([ORACLE, LEARNER])] == [100.0, 100.0, 66.874, round(last, 3)]
+
+
+def test_figures_name_all_systems(tmp_path):
+    gain, held_out = save_figures([STATIC, LEARNER, ORACLE], STATIC, tmp_path)
+    for path in (gain, held_out):
+        drawing = path.read_text()
+        assert all(name in drawing for name in ("BNMT-static", "BNMT-EL", "BNMT-oracle"))
