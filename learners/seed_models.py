@@ -56,6 +56,7 @@ class SeedModel(StrEnum):
     WNMT = "wnmt"  # words, out-of-domain: where WNMT-EL starts
     WMT16 = "wmt16"  # another text, a larger vocabulary, an ensemble: the third party's model
     ORACLE = "oracle"  # bnmt, trained on with the references that learners never see
+    CONTROL = "control"  # bnmt, trained on with its own text, as gently as learners learn
     SMT = "smt"  # rules and a language model, out-of-domain: where the SMT and LIMSI systems start
     SMT_ORACLE = "smt-oracle"  # the same of both texts
 
@@ -106,7 +107,8 @@ TUNING_BY_SIZE = {
 
 ENSEMBLE = 4  # last checkpoints of WMT16-static
 NEWS_TOKENS = 12  # the third party's text: sentences of at least this many words, like those of newspapers
-ORACLE_RATE = 0.5  # of the pre-training rate: the oracle goes on from a converged model
+# Models that go on from the converged one, and the share of the pre-training rate with which they do.
+TRAINED_ON = {SeedModel.ORACLE: 0.5, SeedModel.CONTROL: 0.06}
 
 
 @dataclass(frozen=True)
@@ -163,18 +165,18 @@ class Shelf:
     def _train(
         self, model: SeedModel, texts: Texts, size: Size, schedule: Schedule, watch: Callable[[Standing], None]
     ) -> None:
-        pairs = texts.out_of_domain
-        if model is SeedModel.ORACLE:
-            translator, pairs = self.translator(SeedModel.BNMT), texts.in_domain
-            schedule = replace(schedule, rate=schedule.rate * ORACLE_RATE)
+        pairs = texts.in_domain if model is SeedModel.ORACLE else texts.out_of_domain
+        if model is SeedModel.WMT16:
+            pairs = [pair for pair in pairs if len(pair[0].split()) >= NEWS_TOKENS] or pairs
+            schedule = replace(schedule, keep=ENSEMBLE, seed=schedule.seed + 1)
+        if model in TRAINED_ON:
+            translator = self.translator(SeedModel.BNMT)
+            schedule = replace(schedule, rate=schedule.rate * TRAINED_ON[model])
         else:
-            if model is SeedModel.WMT16:
-                pairs = [pair for pair in pairs if len(pair[0].split()) >= NEWS_TOKENS] or pairs
-                schedule = replace(schedule, keep=ENSEMBLE, seed=schedule.seed + 1)
             translator = new_translator(RECIPES_BY_SIZE[size][model], pairs, seed=schedule.seed)
-            if model is not SeedModel.WMT16:  # which has read nothing but newspapers
-                watch(Stage("cutting fragments out of sentences"))
-                pairs = [*pairs, *fragments(pairs, seed=schedule.seed)]
+        if model not in (SeedModel.ORACLE, SeedModel.WMT16):  # the latter has read nothing but newspapers
+            watch(Stage("cutting fragments out of sentences"))
+            pairs = [*pairs, *fragments(pairs, seed=schedule.seed)]
         unfinished = self.folder / f"{model}.training"
         train(translator, pairs, schedule, folder=unfinished, watch=watch)
         if model is SeedModel.WMT16:  # the last checkpoints vote, whether or not one of them is the best
@@ -206,7 +208,7 @@ class Shelf:
         return self.folder / f"{model}.model"
 
 
-NEEDS = {SeedModel.ORACLE: SeedModel.BNMT, SeedModel.WNMT: SeedModel.DICTIONARY}
+NEEDS = dict.fromkeys(TRAINED_ON, SeedModel.BNMT) | {SeedModel.WNMT: SeedModel.DICTIONARY}
 
 
 def _in_order(wanted: Sequence[SeedModel]) -> list[SeedModel]:

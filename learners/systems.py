@@ -115,6 +115,22 @@ ALL = (
         random=False,
     ),
     System(
+        "BNMT-beam",
+        "BNMT-static with a beam of 12: what search alone is worth",
+        OURS,
+        (SeedModel.BNMT,),
+        _translating(SeedModel.BNMT, beam=12),
+        random=False,
+    ),
+    System(
+        "BNMT-control",
+        "BNMT-static trained on with its own text: what practice without feedback is worth",
+        OURS,
+        (SeedModel.CONTROL,),
+        _translating(SeedModel.CONTROL, beam=1),
+        random=False,
+    ),
+    System(
         "WMT16-static",
         "a third party's news model: other text, larger vocabulary, four checkpoints, beam 12",
         PAPER,

@@ -3,7 +3,7 @@
 import pytest
 
 from learners.errors import LearnerError
-from learners.seed_models import SeedModel, Shelf, Size
+from learners.seed_models import TRAINED_ON, SeedModel, Shelf, Size
 from tests.learners import tiny
 
 
@@ -20,6 +20,11 @@ def test_the_oracle_goes_on_from_the_subword_model(shelf):
     seed, oracle = shelf.translator(SeedModel.BNMT), shelf.translator(SeedModel.ORACLE)
     assert oracle.recipe == seed.recipe
     assert oracle.vector.tolist() != seed.vector.tolist()
+
+
+def test_the_control_goes_on_from_it_too_but_gently(shelf):
+    seed, oracle, control = (shelf.translator(model).vector for model in (SeedModel.BNMT, *TRAINED_ON))
+    assert 0 < (control - seed).norm() < (oracle - seed).norm()
 
 
 def test_the_third_partys_model_is_an_ensemble_of_four(shelf):

@@ -14,6 +14,8 @@ NAMES = [
     "copy-source",
     "word-for-word",
     "BNMT-static",
+    "BNMT-beam",
+    "BNMT-control",
     "WMT16-static",
     "BNMT-oracle",
     "WNMT-EL",
@@ -32,7 +34,8 @@ NAMES = [
     "LIMSI-UCB1-SELECT",
     "SMT-EL-WORDS",
 ]
-LATE = {"BNMT-REPLAY", "SMT-EL-WORDS"}  # one learns after 32 rounds, one where words have more than one translation
+# Two learn after eight rounds, one where words have more than one translation.
+LATE = {"BNMT-EL-VALUE", "BNMT-REPLAY", "SMT-EL-WORDS"}
 SOURCES = [source for source, _ in tiny.sentences(4, seed=8)] + ["xk-77 ☃", "rot " * 300]
 
 
