@@ -12,6 +12,9 @@ from benchmarks.studies.played import Played
 POINTS = 200  # of a curve
 SETTLED = 500  # rounds before which a mean is noise that would squeeze the rest of its curve
 WIDTH, HEIGHT = 520, 300
+FLOOR = ("copy-source", "word-for-word")
+
+LEGEND = alt.Legend(labelLimit=260, symbolType="stroke", symbolOpacity=1, symbolSize=500, symbolStrokeWidth=2)
 
 Point = dict[str, Any]
 
@@ -35,9 +38,13 @@ def _whose(run: Played) -> Point:
     return {"system": run.contestant.system, "seed": run.contestant.seed}
 
 
-def save_figures(runs: Sequence[Played], static: Played, folder: Path) -> list[Path]:
-    """Draw both, one line per system: the mean of its seeds, and a band from the worst to the best of them."""
+def save_figures(runs: Sequence[Played], static: Played, oracle: str, folder: Path) -> list[Path]:
+    """Draw both, one line per system: the mean of its seeds, and a band from the worst to the best of them.
+
+    The oracle and the floor are left out: so far from the others, they would make one line of all of them.
+    """
     folder.mkdir(parents=True, exist_ok=True)
+    runs = [run for run in runs if run.contestant.system not in (oracle, *FLOOR)]
     order = sorted({run.contestant.system for run in runs})
     drawings = {
         "gain": _chart(list(gains(runs, static)), "rounds:Q", "gain", order).properties(
@@ -57,7 +64,7 @@ def save_figures(runs: Sequence[Played], static: Played, folder: Path) -> list[P
 def _chart(points: list[Point], x: str, y: str, order: list[str]) -> Any:
     colours = alt.Scale(domain=order, scheme="tableau20")
     base = alt.Chart(alt.InlineData(values=points), width=WIDTH, height=HEIGHT).encode(
-        x=x, color=alt.Color("system:N", title=None, scale=colours, legend=alt.Legend(labelLimit=260))
+        x=alt.X(x, axis=alt.Axis(labelAngle=0)), color=alt.Color("system:N", title=None, scale=colours, legend=LEGEND)
     )
     mean = alt.Y(f"mean({y}):Q", title=None, scale=alt.Scale(zero=False))
     band = base.mark_area(opacity=0.15).encode(y=alt.Y(f"min({y}):Q", title=None), y2=f"max({y}):Q")

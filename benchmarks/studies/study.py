@@ -135,7 +135,7 @@ def carry_out(study: Study) -> list[Played]:
     printed = table(played, study)
     print(printed)
     if given.out:
-        drawn = save_figures(played, static, given.out)
+        drawn = save_figures(played, static, study.oracle, given.out)
         (given.out / "table.md").write_text(printed + "\n", encoding="utf-8")
         print(*drawn, sep="\n")
     return played
