@@ -1,9 +1,11 @@
 """Play without HTTP: the SDK's client, talking to a service object in the same process.
 
 The participant's code cannot tell the difference: the same calls, the same answers, the same errors. Only the network
-is missing, and with it retries and throttling.
+is missing, and with it throttling. A store that another process keeps busy is tried again, as the SDK does over HTTP: a
+long run should not end because of a few seconds.
 """
 
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Protocol, TypeVar
@@ -22,6 +24,8 @@ class _Result(Protocol):
 
 
 T = TypeVar("T")
+
+PAUSES = (0.5, 2.0, 5.0, 10.0)  # seconds before a busy store is tried again; each time it waits a while itself
 
 
 class LocalConnection:
@@ -62,10 +66,18 @@ class LocalConnection:
 def _allowed(call: Callable[[], T]) -> T:
     """The result of a call, or the SDK's error for the service's refusal."""
     try:
-        return call()
+        return _patiently(call)
     except errors.ServiceError as refused:
         run = refused.run if isinstance(refused, errors.AlreadyPlayedError) else ""
         raise refusal(refused.status, refused.code, refused.message, "", run) from None
+
+
+def _patiently(call: Callable[[], T]) -> T:
+    for pause in PAUSES:
+        with suppress(errors.UnavailableError):
+            return call()
+        time.sleep(pause)
+    return call()
 
 
 def local_client(store: Store, participant: str) -> Client:

@@ -16,12 +16,15 @@ from banditmt_client import (
     PhaseClosedError,
     Progress,
     QuotaExceededError,
+    ServerError,
 )
 from lambdas import wiring
+from lambdas.errors import UnavailableError
 from lambdas.registry import PhaseState, Registry
 from lambdas.service import Service
 from lambdas.store.sqlite import SQLiteStore
 from leaderboard.metrics.bleu import sentence_bleu
+from simulator import local
 from simulator.cloud.local import local_server
 from simulator.cloud.server import running
 from simulator.cloud.template import Template
@@ -212,3 +215,44 @@ def test_runs_that_begin_at_once_register_their_participant_together(store, monk
     with local_client(store, "acme") as client:
         assert client.open_run(phase="dev", system="copy").progress.index == 0
     assert registered == ["acme"]
+
+
+class BusyStore(SQLiteStore):
+    """Another process writes for longer than anybody waits, some times."""
+
+    refusals = 0
+
+    def append(self, played):
+        if self.refusals:
+            self.refusals -= 1
+            raise UnavailableError
+        return super().append(played)
+
+
+@pytest.fixture
+def busy(tmp_path, monkeypatch):
+    monkeypatch.setattr(local, "PAUSES", (0.0, 0.0))
+    store = BusyStore.open(f"{tmp_path / 'busy.db'}?synchronous=normal")
+    tasks.load(store)
+    yield store
+    store.close()
+
+
+def test_a_run_survives_a_store_that_is_busy_for_a_while(busy):
+    run = local_client(busy, "acme").open_run(phase="dev", system="copy")
+    next(iter(run))
+    busy.refusals = 2
+    assert 0 <= run.submit("a translation") <= 1
+    assert run.progress.index == 1
+
+
+def test_a_store_that_stays_busy_is_told_and_nothing_is_committed(busy):
+    run = local_client(busy, "acme").open_run(phase="dev", system="copy")
+    next(iter(run))
+    busy.refusals = 99
+    with pytest.raises(ServerError, match="the service is busy"):
+        run.submit("a translation")
+    assert busy.refusals == 96
+    busy.refusals = 0
+    assert 0 <= run.submit("a translation") <= 1
+    assert run.progress.index == 1
