@@ -256,7 +256,7 @@ class TestRoundsThatWait:
 
     def test_one_transaction_for_all_and_an_answer_for_each(self, store):
         fresh, again, gap = self.wait(store, played(0, OTHER), played(0, OTHER, translation="b"), played(5, OTHER))
-        statements: list[str] = []
+        statements = []
         store._live().set_trace_callback(statements.append)
         assert store.append(played(0)) is True
         store._live().set_trace_callback(None)
