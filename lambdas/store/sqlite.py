@@ -7,8 +7,8 @@ after their scores were told. That is good enough for simulations, which can be 
 (``benchmarks/service.py`` measures both).
 
 Writers take turns on one connection, readers on another: in WAL mode a reader never waits for a writer, and must not
-wait for one of its own process that waits for another process. Rounds that wait for the disk before them are written
-together: one transaction, and one wait, for all of them.
+wait for one of its own process that waits for another process. Rounds that wait for their turn are written together:
+one transaction, and one wait for the disk, for all of them.
 
 Locked for too long, disk full, read-only: SQLite calls these operational errors. Somebody can mend them, and the
 request can then be sent again, so they become ``UnavailableError``.
@@ -192,8 +192,6 @@ class SQLiteStore:
         self._write(insert, astuple(run))
 
     def append(self, played: Round) -> bool:
-        if self.synchronous == "normal":  # there is no wait to share, and to queue up would cost more than it saves
-            return self._write(_APPEND, _values(played)) == 1
         mine = _Waiting(_values(played))
         self._waiting.append(mine)
         with self._lock:

@@ -233,26 +233,16 @@ class TestRoundsThatWait:
     """They are written by the thread whose turn it is, all in one transaction."""
 
     @pytest.fixture
-    def store(self, tmp_path):
-        store = SQLiteStore.open(str(tmp_path / "flushed.db"))
-        store.open_run(RUN)
-        store.open_run(OTHER)
-        yield store
-        store.close()
+    def store(self, sqlite):
+        sqlite.open_run(RUN)
+        sqlite.open_run(OTHER)
+        return sqlite
 
     @staticmethod
     def wait(store, *rounds):
         waiting = [_Waiting(_values(each)) for each in rounds]
         store._waiting.extend(waiting)
         return waiting
-
-    def test_without_a_disk_to_wait_for_each_is_written_at_once(self, tmp_path):
-        store = SQLiteStore.open(f"{tmp_path / 'store.db'}?synchronous=normal")
-        store.open_run(RUN)
-        (waiting,) = self.wait(store, played(0, OTHER))
-        assert store.append(played(0)) is True
-        assert waiting.is_new is None
-        store.close()
 
     def test_one_transaction_for_all_and_an_answer_for_each(self, store):
         fresh, again, gap = self.wait(store, played(0, OTHER), played(0, OTHER, translation="b"), played(5, OTHER))
