@@ -7,8 +7,7 @@ after their scores were told. That is good enough for simulations, which can be 
 (``benchmarks/service.py`` measures both).
 
 Writers take turns on one connection, readers on another: in WAL mode a reader never waits for a writer, and must not
-wait for one of its own process that waits for another process. Rounds that wait for their turn are written together:
-one transaction, and one wait for the disk, for all of them.
+wait for one of its own process that waits for another process.
 
 Locked for too long, disk full, read-only: SQLite calls these operational errors. Somebody can mend them, and the
 request can then be sent again, so they become ``UnavailableError``.
@@ -17,9 +16,8 @@ request can then be sent again, so they become ``UnavailableError``.
 import json
 import os
 import sqlite3
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from dataclasses import astuple
 from itertools import islice
 from pathlib import Path
@@ -63,27 +61,14 @@ CREATE TABLE IF NOT EXISTS rounds (
 _RUN = "runs.id, participant, phase, system, attempt, opened_at, key"
 _ROUND = "position, translation, shown, clean, statistics, shown_ticks, clean_ticks, committed_at"
 # One statement is one transaction: the round is written if its run exists, its predecessor does, and it does not.
-# Otherwise the run's number is NULL or the round is there, and both are ignored. (INSERT ... SELECT would say the same,
-# but as it reads the table that it writes, SQLite would make a temporary one for every round.)
 _APPEND = """
-INSERT OR IGNORE INTO rounds VALUES (
-    (SELECT number FROM runs WHERE id = ?1 AND
-        (?2 = 0 OR EXISTS (SELECT 1 FROM rounds WHERE run = number AND position = ?2 - 1))),
-    ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+INSERT INTO rounds SELECT number, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 FROM runs WHERE id = ?1 AND
+    (?2 = 0 OR EXISTS (SELECT 1 FROM rounds WHERE run = number AND position = ?2 - 1))
+ON CONFLICT DO NOTHING
 """
 _RESTORE = """
 INSERT INTO rounds SELECT number, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 FROM runs WHERE id = ?1 ON CONFLICT DO NOTHING
 """
-
-
-class _Waiting:
-    """A round that is to be written, by whichever thread comes first."""
-
-    __slots__ = ("is_new", "values")
-
-    def __init__(self, values: tuple[Any, ...]) -> None:
-        self.values = values
-        self.is_new: bool | None = None  # None until it is written, or found to be there
 
 
 class SQLiteStore:
@@ -99,7 +84,6 @@ class SQLiteStore:
         self._connection: sqlite3.Connection | None = None
         self._reader: sqlite3.Connection | None = None
         self._inherited: list[sqlite3.Connection | None] = []
-        self._waiting: deque[_Waiting] = deque()
         _FORKS.watch(self)
 
     @classmethod
@@ -192,28 +176,7 @@ class SQLiteStore:
         self._write(insert, astuple(run))
 
     def append(self, played: Round) -> bool:
-        mine = _Waiting(_values(played))
-        self._waiting.append(mine)
-        with self._lock:
-            if mine.is_new is None:
-                batch = []
-                while self._waiting:
-                    batch.append(self._waiting.popleft())
-                if len(batch) > 1:
-                    self._append_together(batch)
-            if mine.is_new is None:
-                mine.is_new = self._write(_APPEND, mine.values) == 1
-            return mine.is_new
-
-    def _append_together(self, batch: list[_Waiting]) -> None:
-        """Write all of these rounds, or none: then each is left to its own thread, and fails for its own reasons."""
-        try:
-            with self._transaction() as connection:
-                written = [connection.execute(_APPEND, each.values).rowcount == 1 for each in batch]
-        except (ValueError, OverflowError, sqlite3.Error):
-            return
-        for each, is_new in zip(batch, written, strict=True):
-            each.is_new = is_new
+        return self._write(_APPEND, _values(played)) == 1
 
     def opening(self, run: str) -> Run | None:
         rows = self._all(f"SELECT {_RUN} FROM runs WHERE id = ?", (run,))
@@ -277,7 +240,6 @@ class SQLiteStore:
         """A child opens connections of its own. Those of its parent are kept, because closing them could disturb it."""
         self._inherited += [self._connection, self._reader]
         self._connection = self._reader = None
-        self._waiting.clear()  # those are written by the threads that wait, and they are not here
 
     # the connections
 
@@ -323,19 +285,14 @@ class SQLiteStore:
 
     def _write_many(self, statement: str, rows: list[Any]) -> None:
         """One statement for many rows, in one transaction."""
-        with self._lock, self._transaction() as connection:
-            connection.executemany(statement, rows)
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """For who has the writers' lock."""
-        connection = self._live()
-        try:
-            connection.execute("BEGIN IMMEDIATE")
-            with connection:
-                yield connection
-        except sqlite3.OperationalError as failure:
-            raise UnavailableError from failure
+        with self._lock:
+            connection = self._live()
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                with connection:
+                    connection.executemany(statement, rows)
+            except sqlite3.OperationalError as failure:
+                raise UnavailableError from failure
 
 
 def _values(played: Round) -> tuple[Any, ...]:

@@ -8,8 +8,8 @@ import pytest
 
 from lambdas.errors import UnavailableError
 from lambdas.store import StoreAddressError, StoreError, open_store
-from lambdas.store.sqlite import BUSY_SECONDS, SQLiteStore, _values, _Waiting
-from tests.lambdas.store.test_contract import OTHER, RUN, played
+from lambdas.store.sqlite import BUSY_SECONDS, SQLiteStore
+from tests.lambdas.store.test_contract import RUN, played
 
 
 @pytest.mark.parametrize("address", ["", "sqlite", "sqlite:", "dynamodb:", "mysql:x", "store.db", "/tmp/store.db"])
@@ -227,78 +227,3 @@ class TestBackups:
         with pytest.raises(StoreError, match=r"cannot write the backup .*nowhere"):
             sqlite.backup(tmp_path / "nowhere" / "backup.db")
         assert {path.name.partition("-")[0] for path in tmp_path.iterdir()} == {"store.db"}
-
-
-class TestRoundsThatWait:
-    """They are written by the thread whose turn it is, all in one transaction."""
-
-    @pytest.fixture
-    def store(self, sqlite):
-        sqlite.open_run(RUN)
-        sqlite.open_run(OTHER)
-        return sqlite
-
-    @staticmethod
-    def wait(store, *rounds):
-        waiting = [_Waiting(_values(each)) for each in rounds]
-        store._waiting.extend(waiting)
-        return waiting
-
-    def test_one_transaction_for_all_and_an_answer_for_each(self, store):
-        fresh, again, gap = self.wait(store, played(0, OTHER), played(0, OTHER, translation="b"), played(5, OTHER))
-        statements = []
-        store._live().set_trace_callback(statements.append)
-        assert store.append(played(0)) is True
-        store._live().set_trace_callback(None)
-        assert [statements[0], statements[-1]] == ["BEGIN IMMEDIATE", "COMMIT"]
-        assert len(statements) == 6
-        assert (fresh.is_new, again.is_new, gap.is_new) == (True, False, False)
-        assert [each.translation for each in store.rounds(OTHER.id)] == ["wort 0"]
-        assert store.round(RUN.id, 0) == played(0)
-
-    @pytest.mark.parametrize("unwritable", [{"translation": "\ud800"}, {"shown_ticks": 2**63}])
-    def test_one_that_cannot_be_written_harms_no_other(self, store, unwritable):
-        (bad,) = self.wait(store, played(0, OTHER, **unwritable))
-        assert store.append(played(0)) is True
-        assert bad.is_new is None  # it is left to its own thread
-        with pytest.raises((UnicodeEncodeError, OverflowError)):
-            store.append(played(0, OTHER, **unwritable))
-        assert [*store.rounds(OTHER.id)] == []
-        assert store.append(played(1)) is True
-
-    def test_if_the_file_is_busy_nobody_is_told_that_a_round_was_written(self, store):
-        store._live().execute("PRAGMA busy_timeout = 1")
-        other = sqlite3.connect(store.path, isolation_level=None)
-        other.execute("BEGIN IMMEDIATE")
-        (waiting,) = self.wait(store, played(0, OTHER))
-        with pytest.raises(UnavailableError):
-            store.append(played(0))
-        assert waiting.is_new is None
-        other.execute("ROLLBACK")
-        assert [*store.rounds(RUN.id), *store.rounds(OTHER.id)] == []
-        assert store.append(played(0)) is True
-        other.close()
-
-    def test_a_child_leaves_them_to_its_parent(self, store):
-        self.wait(store, played(0, OTHER))
-        store.begin_after_fork()
-        assert store.append(played(0)) is True
-        assert [*store.rounds(OTHER.id)] == []
-
-    def test_threads_that_all_wait_are_all_answered(self, store):
-        told = {}
-
-        def play(number):
-            run = RUN if number % 2 else OTHER
-            told[number] = store.append(played(0, run, translation=f"{number}"))
-
-        threads = [threading.Thread(target=play, args=(number,)) for number in range(8)]
-        with store._lock:
-            for thread in threads:
-                thread.start()
-        for thread in threads:
-            thread.join()
-        winners = [number for number, is_new in told.items() if is_new]
-        assert sorted(number % 2 for number in winners) == [0, 1]
-        for number in winners:
-            assert store.round((RUN if number % 2 else OTHER).id, 0).translation == str(number)
