@@ -82,10 +82,15 @@ def _patiently(call: Callable[[], T]) -> T:
 
 def local_client(store: Store, participant: str) -> Client:
     """A client of the service over this store; the participant is registered if nobody of that name is."""
-    registry = Registry(store)
+    return Client(
+        connection=LocalConnection(Service(store), _allowed(lambda: _registered(Registry(store), participant)))
+    )
+
+
+def _registered(registry: Registry, participant: str) -> Participant:
     if registry.participant(participant) is None:
         with suppress(RegistryError):  # a run beside this one was faster
             registry.add_participant(participant)  # its key is not needed: whoever has the store needs no key
     known = registry.participant(participant)
     assert known is not None, "registered by now"
-    return Client(connection=LocalConnection(Service(store), known))
+    return known

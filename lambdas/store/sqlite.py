@@ -289,10 +289,13 @@ class SQLiteStore:
             connection = self._live()
             try:
                 connection.execute("BEGIN IMMEDIATE")
-                with connection:
-                    connection.executemany(statement, rows)
+                connection.executemany(statement, rows)
+                connection.commit()
             except sqlite3.OperationalError as failure:
                 raise UnavailableError from failure
+            finally:  # an interrupt may come at any moment: while this is open, nothing else would be committed
+                if connection.in_transaction:
+                    connection.rollback()
 
 
 def _values(played: Round) -> tuple[Any, ...]:

@@ -8,6 +8,7 @@ import pytest
 
 from lambdas.errors import UnavailableError
 from lambdas.store import StoreAddressError, StoreError, open_store
+from lambdas.store.interface import Shelf
 from lambdas.store.sqlite import BUSY_SECONDS, SQLiteStore
 from tests.lambdas.store.test_contract import RUN, played
 
@@ -74,6 +75,33 @@ def test_a_file_that_somebody_else_holds_is_unavailable(sqlite, monkeypatch):
     assert waiting.opening(RUN.id) == RUN
     waiting.close()
     holder.close()
+
+
+class InterruptedConnection:
+    """Ctrl-C comes while a transaction waits for another process to begin."""
+
+    def __init__(self, connection):
+        self._connection = connection
+
+    def execute(self, statement):
+        self._connection.execute(statement)
+        raise KeyboardInterrupt
+
+    def __getattr__(self, name):
+        return getattr(self._connection, name)
+
+
+def test_an_interrupted_transaction_is_not_left_open(sqlite, monkeypatch):
+    connection = sqlite._live()
+    with monkeypatch.context() as patched:
+        patched.setattr(sqlite, "_live", lambda: InterruptedConnection(connection))
+        with pytest.raises(KeyboardInterrupt):
+            sqlite.put_blocks(Shelf.SOURCES, "dev", [(0, b"block")])
+    assert not connection.in_transaction
+    sqlite.put_blocks(Shelf.SOURCES, "dev", [(0, b"block")])
+    other = SQLiteStore.open(str(sqlite.path))
+    assert other.block(Shelf.SOURCES, "dev", 0) == b"block"
+    other.close()
 
 
 def test_a_full_disk_is_unavailable_and_loses_nothing(sqlite):
