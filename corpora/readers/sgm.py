@@ -12,9 +12,15 @@ from corpora.lines import read_lines
 from corpora.task import Pair
 
 # Attributes are of bounded length: else a line of tags that never end would be searched to its end from each of them.
-_DOCUMENT = re.compile(r"<doc\b[^>]{0,500}?\bdocid\s*=\s*\"?([^\"\s>]+)", re.IGNORECASE)
-_SEGMENT = re.compile(r"<seg\b(?:([^>]{0,500})>(.*?)(</seg>|$))?", re.IGNORECASE)  # what cannot be read is found, too
-_IDENTITY = re.compile(r"\bid\s*=\s*\"?([^\"\s>]+)", re.IGNORECASE)
+_ATTRIBUTES = r"(?:\s+[\w:.-]{1,50}\s*=\s*(?:\"[^\"]{0,500}\"|'[^']{0,500}'|[^\s\"'<>]{1,500})){0,20}"
+_ELEMENT = re.compile(
+    rf"<doc(?P<document>{_ATTRIBUTES})\s*>|</doc\s*>"
+    rf"|<seg(?P<segment>{_ATTRIBUTES})\s*>(?P<text>[^<]*(?:<(?!\s*/?\s*seg\b)[^<]*)*)</seg\s*>",
+    re.IGNORECASE,
+)
+_FRAGMENT = re.compile(r"<\s*/?\s*(doc|seg)\b", re.IGNORECASE)  # of an element, where there is no whole one
+_DOCUMENT = re.compile(r"\bdocid\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
+_IDENTITY = re.compile(r"\bid\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
 
 
 class _Segment(NamedTuple):
@@ -45,20 +51,29 @@ def _segments(path: Path) -> Iterator[_Segment]:
     documents: set[str] = set()
     segments: set[str] = set()
     for number, line in enumerate(read_lines(path), start=1):
-        if opened := _DOCUMENT.search(line):
-            document = opened[1]
-            if document in documents:
-                raise InputError(f"document {document!r} comes twice", path, number)
-            documents.add(document)
-            segments.clear()
-        for found in _SEGMENT.finditer(line):
-            named = _IDENTITY.search(found[1] or line[found.end() : found.end() + 500])
-            identity = named[1] if named else str(len(segments) + 1)
-            if not found[3]:
-                raise InputError(f"segment {identity!r} does not end on its line", path, number)
-            if identity in segments:
-                raise InputError(f"segment {identity!r} of document {document!r} comes twice", path, number)
-            segments.add(identity)
-            yield _Segment(document, identity, html.unescape(found[2]).strip(), number)
+        for found in _elements(line, path, number):
+            if named := _DOCUMENT.search(found["document"] or ""):
+                document = named[1]
+                if document in documents:
+                    raise InputError(f"document {document!r} comes twice", path, number)
+                documents.add(document)
+                segments.clear()
+            elif found["text"] is not None:
+                named = _IDENTITY.search(found["segment"])
+                identity = named[1] if named else str(len(segments) + 1)
+                if identity in segments:
+                    raise InputError(f"segment {identity!r} of document {document!r} comes twice", path, number)
+                segments.add(identity)
+                yield _Segment(document, identity, html.unescape(found["text"]).strip(), number)
     if not documents:
         raise InputError("has no <doc>, so it is no WMT test set", path)
+
+
+def _elements(line: str, path: Path, number: int) -> Iterator[re.Match[str]]:
+    """The documents and segments that begin on a line, if nothing of one is left over."""
+    if fragment := _FRAGMENT.search(_ELEMENT.sub(" ", line)):
+        raise InputError(f"a <{fragment[1].lower()}> that cannot be read, or does not end on its line", path, number)
+    for found in _ELEMENT.finditer(line):
+        if found["document"] is not None and not _DOCUMENT.search(found["document"]):
+            raise InputError("a <doc> without docid", path, number)
+        yield found

@@ -215,7 +215,8 @@ def test_damaged_compiled_catalogues_never_escape_as_other_errors(tmp_path):
     [
         (lambda text: text.replace('id="2"', 'id="3"'), r"ref\.sgm:5: is '3' of 'shop', but should be segment '2'"),
         (lambda text: text.replace('id="2"', 'id="1"'), r"ref\.sgm:5: segment '1' of document 'shop' comes twice"),
-        (lambda text: text.replace("blue</SEG>", "blue"), r"ref\.sgm:5: segment '2' does not end on its line"),
+        (lambda text: text.replace("blue</SEG>", "blue"), r"ref\.sgm:5: a <seg> that cannot be read, or does not end"),
+        (lambda text: text.replace(' docid="shop"', ""), r"ref\.sgm:2: a <doc> without docid"),
         (lambda text: text.replace('<SEG id="2">red & blue</SEG>\n', ""), r"ref\.sgm: lacks segment '2'"),
         (lambda text: text + text, r"ref\.sgm:10: document 'shop' comes twice"),
         (lambda _: "plain text", r"ref\.sgm: has no <doc>"),
@@ -227,26 +228,44 @@ def test_bad_sgm_is_refused_with_its_place(tmp_path, change, complaint):
         list(read_input(f"{source},{target}", DE_EN))
 
 
-@pytest.mark.parametrize("rest", ["\n", " " + "x" * 501], ids=["on the next line", "after much else"])
-def test_a_segment_that_cannot_be_read_is_not_left_out_of_both_sides(tmp_path, rest):
-    sides = [re.sub('(seg id="2")', r"\1" + rest, text, flags=re.IGNORECASE) for text in (SOURCE_SGM, TARGET_SGM)]
+BROKEN = {
+    "a tag that ends on the next line": ('seg id="2"', 'seg id="2"\n'),
+    "a tag with more than attributes": ('seg id="2"', f'seg id="2" {"x" * 501}'),
+    "a space within the tag": ('<seg id="2"', '< seg id="2"'),
+    "a segment within a segment": ('<seg id="2"', '<seg id="9">a<seg id="2"'),
+    "an end too many": ("</doc>", "</seg></doc>"),
+    "a document whose id is on the next line": ("<doc ", "<doc\n"),
+}
+
+
+@pytest.mark.parametrize(("old", "new"), BROKEN.values(), ids=BROKEN)
+def test_what_cannot_be_read_is_not_left_out_of_both_sides(tmp_path, old, new):
+    sides = [re.sub(re.escape(old), lambda _: new, text, flags=re.IGNORECASE) for text in (SOURCE_SGM, TARGET_SGM)]
+    assert sides[0] != SOURCE_SGM
     source, target = save(tmp_path / "src.sgm", sides[0]), save(tmp_path / "ref.sgm", sides[1])
-    with pytest.raises(InputError, match=r"src\.sgm:5: segment '2' does not end on its line"):
+    with pytest.raises(
+        InputError, match=r"src\.sgm:\d: a <(seg|doc)> that cannot be read, or does not end on its line"
+    ):
         list(read_input(f"{source},{target}", DE_EN))
 
 
+def test_segments_may_share_a_line_and_need_no_ids(tmp_path):
+    text = (
+        '<doc docid=\'a > b\' x="1>0"><p id="7"><seg>a</seg> <SEG>b < c</SEG ></p><p id="8"><seg id=3>d</seg></p></doc>'
+    )
+    path = save(tmp_path / "a.sgm", text)
+    pairs = list(read_input(f"{path},{path}", DE_EN))
+    assert [pair.source for pair in pairs] == ["a", "b < c", "d"]
+
+
 @pytest.mark.parametrize(
-    ("tags", "complaint"), [("<seg ", r"src\.sgm:9: segment '3' does not end on its line"), ("<doc ", None)]
+    ("tags", "name"), [("<seg ", "seg"), ("<seg>", "seg"), ("<doc ", "doc"), ("<seg>" + "<a " * 9, "seg")]
 )
-def test_tags_that_never_end_are_done_with_at_once(tmp_path, tags, complaint):
+def test_tags_that_never_end_are_done_with_at_once(tmp_path, tags, name):
     """A megabyte of them: looking for the end of each to the end of the line would take an hour."""
-    hostile = save(tmp_path / "src.sgm", SOURCE_SGM + tags * 200_000)
-    pairs = read_input(f"{hostile},{save(tmp_path / 'ref.sgm', TARGET_SGM)}", DE_EN)
-    if complaint is None:
-        assert len(list(pairs)) == 2
-        return
-    with pytest.raises(InputError, match=complaint):
-        list(pairs)
+    hostile = save(tmp_path / "src.sgm", SOURCE_SGM + tags * (1_000_000 // len(tags)))
+    with pytest.raises(InputError, match=rf"src\.sgm:9: a <{name}> that cannot be read, or does not end on its line"):
+        list(read_input(f"{hostile},{save(tmp_path / 'ref.sgm', TARGET_SGM)}", DE_EN))
 
 
 def test_misaligned_text_is_refused_with_its_line(tmp_path):

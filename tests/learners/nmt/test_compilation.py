@@ -25,6 +25,7 @@ def compilations(monkeypatch):
         let_ring()
 
     monkeypatch.setattr(compilation, "_compile_afresh", compile_afresh)
+    monkeypatch.setattr(patience, "PATIENCE", 0.0)
     return calls
 
 
