@@ -9,7 +9,7 @@ Indices are zero-based. Distinct sentences are numbered with the held-out block 
 in which they are served.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
@@ -31,8 +31,10 @@ class Layout:
     blocks: int  # passes over the held-out block; 0 for a phase without one
     block: int  # sentences in the held-out block
     gap: int  # fresh sentences between two passes; all sentences of a phase without held-out block
+    total: int = field(init=False, repr=False, compare=False)  # rounds in the phase
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "total", self.blocks * self.block + max(self.blocks - 1, 1) * self.gap)
         if self.blocks < 0 or self.block < 0 or self.gap < 0:
             raise LayoutError(f"a layout has no negative parts, but got {self}")
         if (self.blocks == 0) != (self.block == 0):
@@ -60,11 +62,6 @@ class Layout:
         raise LayoutError(
             f"{total:,} rounds cannot hold {blocks} passes of {block:,} sentences at equal distances; nearest: {sizes}"
         )
-
-    @property
-    def total(self) -> int:
-        """Rounds in the phase."""
-        return self.blocks * self.block + max(self.blocks - 1, 1) * self.gap
 
     @property
     def distinct(self) -> int:

@@ -269,9 +269,12 @@ class Service:
     def _ring(self, *, fresh: bool = False) -> KeyRing:
         if fresh:
             self._rings.forget("ring")
-        ring = self._rings.get("ring", lambda _: self._registry.ring())
+        ring = self._rings.get("ring", self._load_ring)
         assert ring is not None, "a registry always has a ring"
         return ring
+
+    def _load_ring(self, _: str) -> KeyRing:
+        return self._registry.ring()
 
     def _own_run(self, participant: Participant, run: str) -> Run:
         opened = self._runs.get(run, self._store.opening) if _RUN.fullmatch(run) else None

@@ -60,12 +60,16 @@ CREATE TABLE IF NOT EXISTS rounds (
 """
 _RUN = "runs.id, participant, phase, system, attempt, opened_at, key"
 _ROUND = "position, translation, shown, clean, statistics, shown_ticks, clean_ticks, committed_at"
-# One statement is one transaction: the round is written if its run exists, its predecessor does, and it does not.
+# One statement is one transaction: the round is written if its run exists, its predecessor does, and it does not. (As
+# INSERT ... SELECT it would read the table that it writes, and SQLite would make a temporary one for every round.)
 _APPEND = """
-INSERT INTO rounds SELECT number, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 FROM runs WHERE id = ?1 AND
-    (?2 = 0 OR EXISTS (SELECT 1 FROM rounds WHERE run = number AND position = ?2 - 1))
+INSERT INTO rounds VALUES (
+    (SELECT number FROM runs WHERE id = ?1 AND
+        (?2 = 0 OR EXISTS (SELECT 1 FROM rounds WHERE run = number AND position = ?2 - 1))),
+    ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
 ON CONFLICT DO NOTHING
 """
+_WITHOUT_RUN = "NOT NULL constraint failed: rounds.run"
 _RESTORE = """
 INSERT INTO rounds SELECT number, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 FROM runs WHERE id = ?1 ON CONFLICT DO NOTHING
 """
@@ -176,7 +180,12 @@ class SQLiteStore:
         self._write(insert, astuple(run))
 
     def append(self, played: Round) -> bool:
-        return self._write(_APPEND, _values(played)) == 1
+        try:
+            return self._write(_APPEND, _values(played)) == 1
+        except sqlite3.IntegrityError as failure:
+            if str(failure) == _WITHOUT_RUN:  # or without the round before it
+                return False
+            raise
 
     def opening(self, run: str) -> Run | None:
         rows = self._all(f"SELECT {_RUN} FROM runs WHERE id = ?", (run,))

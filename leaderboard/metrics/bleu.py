@@ -7,7 +7,6 @@ so small that some order has no match at all.
 """
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import NamedTuple, Self
@@ -44,8 +43,11 @@ class BleuStatistics(NamedTuple):
 
     def to_bytes(self) -> bytes:
         """Nine variable-length integers: nine bytes for a sentence of up to 127 tokens."""
+        values = (*self.matches, *self.candidates, self.reference_length)
+        if max(values) <= 0x7F:
+            return bytes(values)
         packed = bytearray()
-        for value in (*self.matches, *self.candidates, self.reference_length):
+        for value in values:
             while value > 0x7F:
                 packed.append(value & 0x7F | 0x80)
                 value >>= 7
@@ -107,8 +109,16 @@ def _clipped_matches(
     shared = proposed.intersection(ngrams(gold))
     if len(proposed) == len(candidate) - shorter or not shared:
         return len(shared)  # nothing is proposed twice, so nothing can match more than once
-    available, asked = Counter(ngrams(candidate)), Counter(ngrams(gold))
-    return sum(min(available[ngram], asked[ngram]) for ngram in shared)
+    available: dict[object, int] = {}
+    for ngram in ngrams(gold):
+        available[ngram] = available.get(ngram, 0) + 1
+    matched = 0
+    for ngram in ngrams(candidate):
+        left = available.get(ngram, 0)
+        if left:
+            available[ngram] = left - 1
+            matched += 1
+    return matched
 
 
 def score(counts: BleuStatistics) -> float:
