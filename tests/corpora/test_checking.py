@@ -160,7 +160,7 @@ def test_a_truncated_file_is_named(task):
     file = task / "dev.de.gz"
     file.write_bytes(file.read_bytes()[:-8])
     assert len(found(task)) == 1
-    assert found(task)[0].startswith("TASK/dev.de.gz:1: broken or truncated gzip file")
+    assert found(task)[0].startswith("TASK/dev.de.gz:9: broken or truncated gzip file")
 
 
 def test_an_impossible_layout_is_named(task):
