@@ -22,7 +22,7 @@ from corpora.synth.retail import Retail
 from corpora.synth.shop import Line, Shop
 from corpora.synth.topics import fields
 
-GENERATOR_VERSION = "4"
+GENERATOR_VERSION = "5"
 SYNTHETIC = "synth "  # a version follows, and the number of departments unless the shop has all
 CHUNK = 2000
 

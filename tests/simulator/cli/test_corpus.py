@@ -297,7 +297,7 @@ def test_sample_of_a_side_as_table(tmp_path, capsys):
 
 
 def test_ceiling_of_a_synthetic_task(tmp_path, capsys):
-    task = write_task(tmp_path / "task", generator="synth 4")
+    task = write_task(tmp_path / "task", generator="synth 5")
     assert run(["corpus", "ceiling", str(task.path), "--sample", "5"]) == 0
     assert 0.1 < float(capsys.readouterr().out) <= 1
 
