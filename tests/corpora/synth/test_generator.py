@@ -13,7 +13,7 @@ from corpora.cleaning import IN_DOMAIN_TOKENS, OUT_OF_DOMAIN_TOKENS, Cleaner, Se
 from corpora.errors import CorpusError
 from corpora.synth import Generator, lexicon, postedit
 from corpora.synth.dice import Dice
-from corpora.synth.generator import CHUNK, news_chunk, shop_chunk
+from corpora.synth.generator import CHUNK, DEPARTMENTS, news_chunk, shop_chunk
 from corpora.synth.shop import MAX_TOKENS, Shop
 from corpora.synth.templates import HOME, read
 from corpora.synth.wares import belongs
@@ -84,6 +84,13 @@ def test_the_whole_shop_is_named_by_its_version_alone():
 def test_a_name_that_is_not_of_this_generator_is_refused(name):
     with pytest.raises(CorpusError, match=rf"^'{name}' cannot be made again: this is synth 5$"):
         Generator.named(name, 1)
+
+
+@pytest.mark.parametrize("departments", [0, 36, 99])
+def test_a_shop_has_as_many_departments_as_the_lexicon_has_categories(departments):
+    assert len(lexicon.load().categories) == DEPARTMENTS
+    with pytest.raises(CorpusError, match=f"^a shop with {departments} departments: there are 1 to 35$"):
+        Generator(1, departments=departments)
 
 
 def test_an_unknown_phase_is_refused():
