@@ -103,6 +103,7 @@ def _file_problems(file: Path, expected: FileSummary, order: Order | None) -> It
     max_tokens = OUT_OF_DOMAIN_TOKENS if part == OUT_OF_DOMAIN else IN_DOMAIN_TOKENS
     digest, size, number = hashlib.sha256(), 0, 0
     block: list[str] = []
+    differing: list[str] = []  # said last: a line too many or too few puts every pass after it out of step
     try:
         for number, line in enumerate(read_lines(file), start=1):
             data = f"{line}\n".encode()
@@ -110,8 +111,8 @@ def _file_problems(file: Path, expected: FileSummary, order: Order | None) -> It
             size += len(data)
             if complaint := _id_problem(line) if side == DOCUMENTS else _text_problem(line, max_tokens):
                 yield f"{file}:{number}: {complaint}"
-            if order is not None and number <= order.total:
-                yield from _held_out_problem(f"{file}:{number}", line, order, number - 1, block)
+            if order is not None and number <= order.total and len(differing) <= MAX_PROBLEMS:
+                differing.extend(_held_out_problem(f"{file}:{number}", line, order, number - 1, block))
     except FileNotFoundError:
         yield f"{file}: missing, although task.json lists it"
         return
@@ -128,6 +129,7 @@ def _file_problems(file: Path, expected: FileSummary, order: Order | None) -> It
         )
     elif found.sha256 != expected.sha256:
         yield f"{file}: its text has changed since task.json was written (sha256 {found.sha256})"
+    yield from differing
 
 
 def _id_problem(line: str) -> str | None:

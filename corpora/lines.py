@@ -27,7 +27,7 @@ class _Unpacked(io.RawIOBase):
 
     def __init__(self, path: Path, packed: BinaryIO) -> None:
         self._path = path
-        self._unpacked = cast(BinaryIO, gzip.GzipFile(fileobj=packed, mode="rb"))
+        self._unpacked = gzip.GzipFile(fileobj=packed, mode="rb")
         self._bound = max(BOMB_ALLOWANCE, BOMB_RATIO * path.stat().st_size)
         self._seen = 0
 
@@ -35,7 +35,7 @@ class _Unpacked(io.RawIOBase):
         return True
 
     def readinto(self, buffer: "bytearray | memoryview") -> int:  # type: ignore[override]
-        data = self._unpacked.read(len(buffer))
+        data = self._unpacked.read1(len(buffer))  # whatever can be unpacked comes before the complaint about the rest
         self._seen += len(data)
         if self._seen > self._bound:
             raise InputError(f"unpacks to more than {self._bound:,} bytes: a decompression bomb?", self._path)

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from corpora.synth.morphology import Tense
 
 _VOWELS = ("a", "e", "i", "o", "u")
-_CONSONANT_SOUND = ("uni", "use", "usa", "usb", "eu", "one", "uv", "ut")
+_CONSONANT_SOUND = ("uni", "use", "usa", "usb", "eu", "one", "uv", "ut", "uk")
 _VOWEL_SOUND = (
     "hour",
     "honest",
@@ -53,7 +53,8 @@ def phrase(word: EnglishNoun, article: str, adjectives: tuple[str, ...], plural:
     if article in ("a", "an"):
         if is_plural(word, plural) or word.plural is None:
             return words
-        return f"{indefinite(words) if adjectives else word.article} {words}"
+        own = word.article if not adjectives else None
+        return f"{own or indefinite(words)} {words}"
     return f"{article} {words}" if article else words
 
 

@@ -22,9 +22,10 @@ from corpora.synth.retail import Retail
 from corpora.synth.shop import Line, Shop
 from corpora.synth.topics import fields
 
-GENERATOR_VERSION = "4"
+GENERATOR_VERSION = "5"
 SYNTHETIC = "synth "  # a version follows, and the number of departments unless the shop has all
 CHUNK = 2000
+DEPARTMENTS = 35  # one for each category of the lexicon
 
 T = TypeVar("T")
 ServedPhase = Literal["mock", "dev", "training"]
@@ -76,6 +77,8 @@ class Generator:
     """
 
     def __init__(self, seed: int, *, processes: int = 1, departments: int | None = None) -> None:
+        if departments is not None and not 1 <= departments <= DEPARTMENTS:
+            raise CorpusError(f"a shop with {departments:,} departments: there are 1 to {DEPARTMENTS}")
         self.seed = seed
         self.processes = processes
         self.departments = departments

@@ -3,7 +3,6 @@
 from functools import cache
 from typing import Literal, NamedTuple
 
-from corpora.synth.english import indefinite
 from corpora.synth.lexicon.entries import Adjective, Gender, Noun, Verb
 
 Case = Literal["nom", "acc", "dat", "gen"]
@@ -133,7 +132,7 @@ def compound(joint: str, head: Noun, english: str) -> Noun:
         plural,
         joint + head.genitive,
         head.weak,
-        type(head.english)(singular_english, plural_english, indefinite(english)),
+        type(head.english)(singular_english, plural_english),
     )
 
 

@@ -5,11 +5,13 @@ reference is an editor's: corrected, spelt out, rewritten in the style of the ca
 is the editor's clean work, and the English reference is a vendor's hasty original.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
 from corpora.synth.dice import Dice, digest
+from corpora.synth.english import indefinite
 
 STYLES = 4  # how many houses of editors there are; each category belongs to one
 LOYALTY = 0.78  # how often an editor keeps to the style of the house
@@ -114,8 +116,13 @@ class House:
 
 
 def _replace(text: str, old: str, new: str) -> str:
-    """Whole words only."""
-    return f" {text} ".replace(f" {old} ", f" {new} ", 1).strip()
+    """Whole words only, and the article that the new ones want."""
+    return re.sub(
+        rf"(?<!\S)(an? )?{re.escape(old)}(?!\S)",
+        lambda found: f"{indefinite(new)} {new}" if found[1] else new,
+        text,
+        count=1,
+    )
 
 
 def vendor_german(german: str, brand: str, dice: Dice) -> str:

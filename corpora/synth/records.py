@@ -7,7 +7,7 @@ from typing import NamedTuple
 from corpora.synth import english
 from corpora.synth.dice import Dice
 from corpora.synth.lexicon.entries import Action, Adjective, Attribute, Lexicon, Noun, Part, Phrase, Range, Verb
-from corpora.synth.usage import BENEFITS, DOZENS, PAPERS, PIECES, PLAIN, RIVALS, SETS, TINTED, echoes, overlap
+from corpora.synth.usage import DOZENS, PAPERS, PIECES, PLAIN, RIVALS, SETS, TINTED, echoes, kind, overlap
 from corpora.synth.wares import SIZES, Ware
 
 COMPOUND_SHARE = 0.5
@@ -160,7 +160,7 @@ def _two_fits(record: Record, dice: Dice) -> None:
     _fit(record, dice)
     record.other_use = dice.pick(record.ware.purposes)
     assert record.use is not None
-    _need(record.use.german.startswith(BENEFITS) == record.other_use.german.startswith(BENEFITS))
+    _need(kind(record.use.german) and kind(record.use.german) == kind(record.other_use.german))
     _need(not overlap(record.use.german, record.other_use.german))
     _need(not overlap(record.use.english, record.other_use.english))
 

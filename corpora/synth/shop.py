@@ -132,5 +132,5 @@ class Shop:
             german = draft.german if is_reversed else postedit.vendor_german(draft.german, draft.record.brand, dice)
             english = draft.english(is_reversed, dice)
             other = draft.english(is_reversed, dice) if dice.chance(ALTERNATIVES) else english
-            if len(german.split()) <= MAX_TOKENS and len(english.split()) <= MAX_TOKENS:
+            if all(len(text.split()) <= MAX_TOKENS for text in (german, english, other)):
                 return Line(german, english, other if other != english else "", draft.size)

@@ -128,7 +128,7 @@ def _english_noun(words: list[str]) -> Segment:
     def render(record: Record) -> str:
         word, plural = noun(record)
         if role == "measured" and article == "a" and word.english.singular:  # "a capacity of 3 l", although a mass noun
-            return f"{word.english.article} {word.english.singular}"
+            return f"{word.english.article or english.indefinite(word.english.singular)} {word.english.singular}"
         return english.phrase(word.english, article, tuple(one(record).english for one in adjectives), plural)
 
     return render

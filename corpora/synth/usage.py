@@ -68,12 +68,29 @@ PLAIN = _words(
 TINTED = _words(
     "bunt farbenfroh zweifarbig vergoldet versilbert goldlackiert verchromt farblos durchsichtig halbtransparent"
 )
-# uses that are no place, person or purpose but what comes of them: they do not stand beside another use
-BENEFITS = (
-    "für mehr ", "für eine ", "für einen ", "für ein ", "für die perfekte", "für das perfekte", "für perfekten",
-    "für frischen", "für erholsamen", "für ruhige", "für rundum", "für ungestörten", "für klare", "für streifenfreie",
-    "für gestochen", "für gepflegte", "für indirekte", "zum ", "zur ",
-)  # fmt: skip
+# two uses stand beside each other only if both name persons, places or occasions, not "for guests but also for cakes"
+PERSONS = _words(
+    "allergiker asthmatiker anfänger fortgeschrittene einsteiger profis heimwerker zauberer angler jäger"
+    " auszubildende meister babys kleinkinder kinder erwachsene damen herren männer"
+    " frauen familie familien eltern mütter geschwister gäste besucher senioren grundschüler schulanfänger"
+    " schüler studenten studierende diabetiker pflegekräfte bergwanderer brillenträger bücherwürmer langschläfer"
+    " linkshänder seitenschläfer rückenschläfer gamer nutzer pendler hundebesitzer hobbyköche köche hobbyschwimmer"
+    " sportler wassersportler vereinsspieler fliesenleger pflasterer tischler zimmerleute musikliebhaber"
+    " uhrenliebhaber sammler liebhaber verliebte forscher kleckermäuse"
+)
+PLACES = _words(
+    "bad gäste-wc balkon terrasse garten haus haushalt hof einfahrt einfahrten wege keller garage werkstatt"
+    " kfz-werkstatt baustelle küche wohn- wohnzimmer esszimmer schlafzimmer kinderzimmer gästezimmer schlafräume"
+    " eingangsbereich flur flure treppenhaus wohnungen altbauwohnungen ferienwohnungen büro büros homeoffice"
+    " arztpraxen zuhause hotel gastronomie bühne proberaum studio schule verein kindergarten"
+    " fitnessstudio park strand pool meer see schwimmbad wohnmobil fensterbank kaminsims"
+)
+OCCASIONS = _words(
+    "alltag anlässe hochzeit hochzeiten partys gartenparty taufe abiball oktoberfest kindergeburtstag"
+    " kindergeburtstage geburtstag muttertag schulanfang geburt einzug freizeit sport wettkampf training"
+    " festivals reise reisen geschäftsreisen rucksackreisen flugreisen strandurlaub familienurlaub bergtouren touren"
+    " wanderungen"
+)
 # units of exact numbers, of which nobody says "about" or "at least"
 PIECES = _words("stück teile personen stufen gänge kanäle saiten tasten seiten blatt jahre")
 
@@ -178,6 +195,8 @@ CONTRADICTIONS = {
     " flurd": ("wohn- und", "das bad", "kinderzimmer"),
     "gastro-": ("haushalt", "kleine küchen"),
     "originalverpackt": ("verpackung",),
+    "silikon": ("saugfähig",),
+    "höchst": ("mindestens", "maximal"),
     "mindestens": ("gewicht :", "größe :", "breite :", "höhe :", "stärke :", "durchmesser :", "pegel :", "aufnahme :"),
 }
 
@@ -214,6 +233,14 @@ def overlap(one: str, other: str) -> bool:
 
 def _roots(text: str) -> frozenset[str]:
     return frozenset(root(word) for word in text.split() if len(word) > 3)
+
+
+@cache
+def kind(use: str) -> str:
+    """What all that a use names is, as in ``für büro und werkstatt``; nothing if it is neither of these."""
+    named = {part.split()[-1] for part in use.split(" und ")}
+    kinds = {"person": PERSONS, "place": PLACES, "occasion": OCCASIONS}
+    return next((name for name, words in kinds.items() if named <= words), "")
 
 
 def contradicts(text: str) -> bool:

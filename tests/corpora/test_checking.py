@@ -146,11 +146,21 @@ def test_a_held_out_pass_that_differs_is_named(task):
     assert "TASK/training.de.gz:8: pass 1 over the held-out block differs from line 2" in found(task)
 
 
+def test_a_missing_line_is_named_before_the_passes_that_it_puts_out_of_step(task):
+    rewrite(task / "training.de.gz", lambda lines: lines[1:])
+    problems_found = found(task)
+    assert problems_found[:2] == [
+        "TASK/training.de.gz:13: ends after 13 lines, but its layout makes 14",
+        "TASK/training.de.gz: has 13 lines and 208 bytes of text, but task.json says 14 and 224",
+    ]
+    assert "differs from line" in problems_found[2]
+
+
 def test_a_truncated_file_is_named(task):
     file = task / "dev.de.gz"
     file.write_bytes(file.read_bytes()[:-8])
     assert len(found(task)) == 1
-    assert found(task)[0].startswith("TASK/dev.de.gz:1: broken or truncated gzip file")
+    assert found(task)[0].startswith("TASK/dev.de.gz:9: broken or truncated gzip file")
 
 
 def test_an_impossible_layout_is_named(task):

@@ -13,7 +13,7 @@ class EnglishNoun:
 
     singular: str | None
     plural: str | None
-    article: Literal["a", "an"]
+    article: Literal["a", "an"] | None = None  # where the letters mislead
 
 
 @dataclass(frozen=True, slots=True, eq=False)  # compared by identity: its forms are looked up millions of times

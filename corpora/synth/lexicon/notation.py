@@ -140,8 +140,7 @@ def english_noun(written: str, options: dict[str, str]) -> EnglishNoun:
     many = None if plural == "-" else plural
     if one is None and many is None:
         raise NotationError("an English noun without any form")
-    guessed: Literal["a", "an"] = "an" if (one or "x")[0] in VOWELS else "a"
-    article: Literal["a", "an"] = "an" if "an" in options else "a" if "a" in options else guessed
+    article: Literal["a", "an"] | None = "an" if "an" in options else "a" if "a" in options else None
     return EnglishNoun(one, many, article)
 
 

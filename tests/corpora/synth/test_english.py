@@ -3,7 +3,8 @@
 import pytest
 
 from corpora.synth import english
-from corpora.synth.lexicon.notation import english_noun, english_verb
+from corpora.synth.lexicon.notation import english_noun, english_verb, noun
+from corpora.synth.morphology import compound
 
 
 @pytest.mark.parametrize(
@@ -31,6 +32,8 @@ def test_nouns(written, singular, plural):
         ("umbrella", "a", ("red",), False, "a red umbrella"),
         ("blanket", "a", ("electric",), False, "an electric blanket"),
         ("cable", "a", ("usb",), False, "a usb cable"),
+        ("led tail light", "a", (), False, "an led tail light"),
+        ("user manual", "a", (), False, "a user manual"),
         ("blanket", "a", ("soft",), True, "soft blankets"),
         ("cotton/-", "a", ("soft",), False, "soft cotton"),
         ("-/scissors", "the", ("sharp",), False, "the sharp scissors"),
@@ -38,6 +41,17 @@ def test_nouns(written, singular, plural):
 )
 def test_phrases(written, article, adjectives, plural, expected):
     assert english.phrase(english_noun(written, {}), article, adjectives, plural) == expected
+
+
+def test_an_entry_knows_its_article_better_than_its_letters():
+    word = english_noun("herb", {"an": ""})
+    assert english.phrase(word, "a", (), False) == "an herb"
+    assert english.phrase(word, "a", ("fresh",), False) == "a fresh herb"
+
+
+def test_the_article_of_a_compound_is_that_of_its_first_word():
+    light = noun("das Rücklicht, Rücklichter", "tail light", {})
+    assert english.phrase(compound("led-", light, "led").english, "a", (), False) == "an led tail light"
 
 
 def test_agreement_follows_the_english_noun():

@@ -4,19 +4,25 @@ import hashlib
 import re
 from itertools import islice
 from statistics import mean, median, pstdev
+from types import SimpleNamespace
 
 import pytest
 
+from corpora.checking import Rules, problems
 from corpora.cleaning import IN_DOMAIN_TOKENS, OUT_OF_DOMAIN_TOKENS, Cleaner, Settings
 from corpora.errors import CorpusError
-from corpora.synth import Generator, lexicon
+from corpora.synth import Generator, lexicon, postedit
 from corpora.synth.dice import Dice
-from corpora.synth.generator import CHUNK, news_chunk, shop_chunk
-from corpora.synth.shop import Shop
+from corpora.synth.generator import CHUNK, DEPARTMENTS, news_chunk, shop_chunk
+from corpora.synth.shop import MAX_TOKENS, Shop
 from corpora.synth.templates import HOME, read
 from corpora.synth.wares import belongs
+from corpora.synthesis import synthesise
 from corpora.task import Pair
+from lambdas.feedback import Feedback
+from lambdas.phases import Layout
 from leaderboard.metrics.bleu import sentence_bleu
+from tests.corpora.tasks import description
 
 TOKEN = re.compile(r"[^\W_]+(?:[-.'x²][^\W_]+)*[-.]?|[-,.;:!?/%°()+=\"]|'s")
 
@@ -63,21 +69,28 @@ def test_a_shop_with_few_departments_sells_what_the_whole_shop_sells_but_less(tr
     small = Generator(1, departments=3)
     vocabulary = {word for german, _ in small.in_domain("training", 3_000) for word in german.split()}
     assert len(vocabulary) < 0.6 * len({word for german, _ in training[:3_000] for word in german.split()})
-    assert small.name == "synth 4/3"
-    assert list(Generator.named("synth 4/3", 1).in_domain("dev", 20)) == list(small.in_domain("dev", 20))
+    assert small.name == "synth 5/3"
+    assert list(Generator.named("synth 5/3", 1).in_domain("dev", 20)) == list(small.in_domain("dev", 20))
 
 
 def test_the_whole_shop_is_named_by_its_version_alone():
-    assert Generator(1).name == "synth 4"
-    assert Generator.named("synth 4", 1).departments is None
+    assert Generator(1).name == "synth 5"
+    assert Generator.named("synth 5", 1).departments is None
 
 
 @pytest.mark.parametrize(
-    "name", ["synth 3", "synth 3/3", "synth 4/", "synth 4/x", "synth 4/0", "synth 4/3/3", "import"]
+    "name", ["synth 4", "synth 4/3", "synth 5/", "synth 5/x", "synth 5/0", "synth 5/3/3", "import"]
 )
 def test_a_name_that_is_not_of_this_generator_is_refused(name):
-    with pytest.raises(CorpusError, match=rf"^'{name}' cannot be made again: this is synth 4$"):
+    with pytest.raises(CorpusError, match=rf"^'{name}' cannot be made again: this is synth 5$"):
         Generator.named(name, 1)
+
+
+@pytest.mark.parametrize("departments", [0, 36, 99])
+def test_a_shop_has_as_many_departments_as_the_lexicon_has_categories(departments):
+    assert len(lexicon.load().categories) == DEPARTMENTS
+    with pytest.raises(CorpusError, match=f"^a shop with {departments} departments: there are 1 to 35$"):
+        Generator(1, departments=departments)
 
 
 def test_an_unknown_phase_is_refused():
@@ -113,6 +126,26 @@ def test_in_domain_lengths_are_the_tasks(training):
     assert pstdev(lengths) == pytest.approx(4.8, abs=0.4)
     assert median(lengths) in (7, 8)
     assert max(lengths) <= 25
+
+
+def test_no_other_reference_is_too_long_to_be_served(monkeypatch):
+    """A vendor's ``w /`` is one token more than ``with``."""
+
+    def english(is_reversed, dice):
+        return postedit.vendor_english(f"with{' bag' * 24}", dice)
+
+    long = SimpleNamespace(english=english, german="mit tasche", record=SimpleNamespace(brand=""), size="x")
+    shop, dice = Shop(lexicon.load(), "training"), Dice("long lines")
+    monkeypatch.setattr(shop, "draft", lambda dice: long)
+    lines = [shop.line(dice) for _ in range(500)]
+    assert all(len(text.split()) <= MAX_TOKENS for line in lines for text in line[:3])
+
+
+def test_a_task_of_the_whole_shop_is_sound(tmp_path):
+    layouts = {"mock": Layout.plain(10), "dev": Layout.plain(100), "training": Layout(3, 100, 600)}
+    synthesise(tmp_path / "task", description(), layouts, 50, Generator, processes=1)
+    rules = Rules(order=Layout, signature=lambda perturbation, seed: Feedback(perturbation, seed).signature)
+    assert list(problems(tmp_path / "task", rules)) == []
 
 
 def test_out_of_domain_lengths_are_the_tasks(news):
@@ -189,5 +222,5 @@ def test_streams_are_lazy():
     assert len(list(islice(Generator(1).in_domain("training", 10**9), 5))) == 5
 
 
-NEWS_FINGERPRINT = "9399d70189a127da7f747e80f5ecd020b34b811e7186090c28e2581a000e5f5b"
-DEV_FINGERPRINT = "db1d5ee1c62d79904bbed7a82eaca8bb928abc510b535d9f9a3e41cbc29609dc"
+NEWS_FINGERPRINT = "343058a640f313f2bc980c6ce064ee4f1dbb1df7ee4ca35a5540d5ff860edb03"
+DEV_FINGERPRINT = "6eefef4e6c8328701ca924ff73ba0f2f4868f86d5117b0ce505a12fc626e6a7f"

@@ -73,6 +73,11 @@ def test_synonyms_replace_whole_words_only():
     assert rephrased <= {"modern enlarged box", "contemporary enlarged box"}
 
 
+def test_a_synonym_has_its_own_article():
+    rephrased = outcomes(lambda dice: House(dice.below(postedit.STYLES)).rephrase("an elegant bag", dice))
+    assert rephrased == {"an elegant bag", "a stylish bag"}
+
+
 def test_a_synonym_does_not_say_again_what_is_said():
     for number in range(postedit.STYLES):
         for seed in range(20):

@@ -1,6 +1,7 @@
 """What nobody says: clean lines say nothing twice, and sell nothing that no shop would."""
 
 import re
+from contextlib import suppress
 from itertools import combinations
 
 import pytest
@@ -8,8 +9,9 @@ import pytest
 from corpora.synth import lexicon
 from corpora.synth.dice import Dice
 from corpora.synth.generator import Generator
+from corpora.synth.records import UnavailableError, draw
 from corpora.synth.shop import Shop
-from corpora.synth.usage import DOZENS, RIVALS, SETS, contradicts, echoes, overlap, stutters
+from corpora.synth.usage import DOZENS, RIVALS, SETS, contradicts, echoes, kind, overlap, stutters
 
 ENDING = "(?:e[mnrs]?)?"
 
@@ -134,3 +136,35 @@ def test_a_newspaper_rarely_says_a_long_word_twice_in_a_line():
     short = [[word for word in line if len(word) > 8] for line in lines if len(line) <= 40]
     repeated = sum(len(set(words)) < len(words) for words in short)
     assert repeated / len(short) < 0.006
+
+
+@pytest.mark.parametrize(
+    ("use", "expected"),
+    [
+        ("für heimwerker und profis", "person"),
+        ("für die ganze familie", "person"),
+        ("für büro und werkstatt", "place"),
+        ("für das schlafzimmer", "place"),
+        ("für arbeit und werkstatt", ""),
+        ("für kuchen und torten", ""),
+        ("zum geburtstag", "occasion"),
+        ("für den perfekten auftritt", ""),
+    ],
+)
+def test_uses_are_of_a_kind(use, expected):
+    assert kind(use) == expected
+
+
+def test_two_uses_in_a_line_are_of_one_kind(drafts):
+    pairs = []
+    for draft in drafts:
+        with suppress(UnavailableError):
+            record = draw(draft.record.ware, draft.record.lexicon, ("fit2",), Dice(draft.german))
+            pairs.append((record.use, record.other_use))
+    assert len(pairs) > 100
+    assert all(kind(one.german) == kind(other.german) != "" for one, other in pairs)
+
+
+@pytest.mark.parametrize("line", ["saugfähiges silikonlätzchen", "höchsttemperatur : mindestens 200 grad celsius"])
+def test_what_a_thing_cannot_be(line):
+    assert contradicts(line)

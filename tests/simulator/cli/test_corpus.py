@@ -80,6 +80,12 @@ def test_synth_refuses(tmp_path, capsys, arguments, code, complaint):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_synth_refuses_more_departments_than_there_are(tmp_path, capsys):
+    assert run(["corpus", "synth", "--out", str(tmp_path / "task"), "--departments", "99"]) == 1
+    assert capsys.readouterr().err == "banditmt: a shop with 99 departments: there are 1 to 35\n"
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("out", [".", "..", "/", "elsewhere/.."])
 @pytest.mark.usefixtures("fake_generator")
 def test_a_task_has_a_name(tmp_path, capsys, monkeypatch, out):
@@ -297,7 +303,7 @@ def test_sample_of_a_side_as_table(tmp_path, capsys):
 
 
 def test_ceiling_of_a_synthetic_task(tmp_path, capsys):
-    task = write_task(tmp_path / "task", generator="synth 4")
+    task = write_task(tmp_path / "task", generator="synth 5")
     assert run(["corpus", "ceiling", str(task.path), "--sample", "5"]) == 0
     assert 0.1 < float(capsys.readouterr().out) <= 1
 
