@@ -195,7 +195,7 @@ def no_room(seed: int, folder: Path) -> Mapping[str, int]:
     """The kernel lets the server, or a learner, write no further: in the middle of a log, of a checkpoint."""
     rng, done = random.Random(seed), Counter[str]()
     with processes(folder) as started:
-        moments = sorted(rng.sample(range(ROUNDS // 2), 3))
+        moments = sorted(rng.sample(range(1, ROUNDS // 2), 3))  # there is a log once there is a round
         started.wait_for(moments[0])
         with limited(started.children["server"], (folder / "store.db-wal").stat().st_size + rng.randint(0, 3_000)):
             started.wait_until(started.server_fails)

@@ -160,6 +160,8 @@ def test_two_uses_in_a_line_are_of_one_kind(drafts):
     for draft in drafts:
         with suppress(UnavailableError):
             record = draw(draft.record.ware, draft.record.lexicon, ("fit2",), Dice(draft.german))
+            assert record.use
+            assert record.other_use
             pairs.append((record.use, record.other_use))
     assert len(pairs) > 100
     assert all(kind(one.german) == kind(other.german) != "" for one, other in pairs)
