@@ -60,8 +60,8 @@ soak: setup  ## try faults with new seeds (SECONDS=60 or as long as one likes)
 audit: setup  ## look up all locked versions among known vulnerabilities (needs the network, and says so)
 	.ci/audit $(PYTHON) requirements.lock requirements-sam.lock
 
-study-learning: setup  ## play all systems on a fresh task with three seeds (hours; goes on when interrupted)
-	$(BIN)/python -m benchmarks.studies.learning
+study-learning: setup  ## play the systems with a network with three seeds (hours; goes on when interrupted; OPTIONS as below)
+	$(BIN)/python -m benchmarks.studies.learning $(OPTIONS)
 
 study-smt: setup  ## play the statistical systems with three seeds (OPTIONS="--task PATH --folder PATH" for another task)
 	$(BIN)/python -m benchmarks.studies.smt $(OPTIONS)
