@@ -1,9 +1,11 @@
 """LIMSI's systems: a regression of the reward rescores what the seed system found, and UCB1 chooses between both.
 
 A reconstruction of what the task paper tells in a paragraph (section 5.4, card B12). Not told there, and decided here:
-the regression sees the decoder's features and a constant; the adapted system searches the seed's forest for the
-derivation with the highest predicted reward, and is the seed system while there is nothing to predict from; every
-round teaches the regression, whichever system played it.
+the regression is ridge regression with penalty 1, and sees the decoder's features and a constant; the adapted system
+searches the seed's forest for the derivation with the highest predicted reward, and is the seed system while there is
+nothing to predict from; every round teaches the regression, whichever system played it, but in UCB1-select rounds teach
+the regression and the choice in turn; UCB1-sampling draws a system in proportion to its index; old rewards count as
+much as new ones. The seed system is our Hiero, where LIMSI's was Moses.
 """
 
 from dataclasses import dataclass
