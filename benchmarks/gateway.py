@@ -89,11 +89,11 @@ def powertools_echo() -> Application:
     resolver = APIGatewayRestResolver()
 
     @resolver.post("/v1/runs/<run>/translations")
-    def echo(run: str) -> dict[str, Any]:  # noqa: ARG001
+    def echo(run: str) -> dict[str, Any]:  # noqa: ARG001 (the route has it)
         body: dict[str, Any] = resolver.current_event.json_body
         return body
 
-    return _behind_the_gateway(resolver.resolve)  # type: ignore[arg-type]
+    return _behind_the_gateway(resolver.resolve)  # type: ignore[arg-type] # it wants Lambda's own context, and reads none of it
 
 
 def function_echo() -> Application:
@@ -160,7 +160,7 @@ def prepare(path: Path) -> str:
 class EchoPlayer:
     """Has requests of a round's size echoed."""
 
-    def __init__(self, client: Client, system: str) -> None:  # noqa: ARG002
+    def __init__(self, client: Client, system: str) -> None:  # noqa: ARG002 (as RunPlayer)
         self._client = client
 
     def play(self) -> None:

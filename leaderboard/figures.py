@@ -179,7 +179,7 @@ def figure(name: str, board: Board) -> Figure | None:
     rows = drawn(board)
     names = labels(rows)
     systems = [names[row.run] for row in rows]
-    scheme = "tableau10" if len(systems) <= 10 else "tableau20"
+    scheme: Literal["tableau10", "tableau20"] = "tableau10" if len(systems) <= 10 else "tableau20"
     shown = {point["system"] for point in data if name != "regret" or point["role"] != RoleKind.ORACLE}
     legend = alt.Legend(
         title=None,
@@ -189,7 +189,7 @@ def figure(name: str, board: Board) -> Figure | None:
         symbolStrokeWidth=2,
         labelLimit=260,
     )
-    colours = alt.Scale(domain=systems, scheme=scheme)  # type: ignore[arg-type]
+    colours = alt.Scale(domain=systems, scheme=scheme)
     dashes = alt.Scale(domain=systems, range=[DASHES[row.role] for row in rows])
     look = Look(
         alt.Stroke("system:N", scale=colours, legend=legend),

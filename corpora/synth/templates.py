@@ -190,6 +190,7 @@ def _long_german(record: Record) -> str:
 
 PERSONAL = {"m": "er", "f": "sie", "n": "es", "p": "sie"}
 
+# What a slot needs is drawn before its words are asked for, so what could be None by its type is there.
 GERMAN: dict[str, tuple[str, Segment]] = {
     "value": ("value", lambda r: r.value.german),  # type: ignore[union-attr]
     "figure": ("figure", lambda r: r.value.german),  # type: ignore[union-attr]

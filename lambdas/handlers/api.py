@@ -40,7 +40,7 @@ class Request(APIGatewayRestResolver):
     and where every change makes the interpreter forget what it knows of the class.
     """
 
-    def resolve(self, event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG002
+    def resolve(self, event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG002 (Lambda gives it)
         self._event = ProxyEvent(dict(event))
         try:
             return self._build_response(self._resolve())
@@ -48,7 +48,7 @@ class Request(APIGatewayRestResolver):
             self.context.clear()
 
     @property
-    def current_event(self) -> ProxyEvent:  # type: ignore[override]
+    def current_event(self) -> ProxyEvent:  # type: ignore[override] # there it is an attribute, which all would share
         return self._event
 
     def participant(self) -> Participant:

@@ -275,6 +275,7 @@ def _client(**place: str) -> "DynamoDBClient":
     if "endpoint_url" in place and "AWS_ACCESS_KEY_ID" not in os.environ:
         place |= {"aws_access_key_id": "local", "aws_secret_access_key": "local"}
     config = HURRIED if "AWS_LAMBDA_FUNCTION_NAME" in os.environ else CONFIG
+    # The stubs know each option by its name only, not several in a dictionary.
     client: DynamoDBClient = boto3.Session().client("dynamodb", config=config, **place)  # type: ignore[call-overload]
     return client
 

@@ -10,7 +10,7 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from sqlite3 import connect
@@ -222,11 +222,14 @@ def limited(process: int, room: int) -> Iterator[None]:
 # the store on this machine
 
 
-def on_a_disk(name: str, fault: Callable[..., object], seed: int, folder: Path) -> Mapping[str, int]:
+Fault = Callable[[SQLiteStore, Counter[str]], AbstractContextManager[None]]
+
+
+def on_a_disk(name: str, fault: Fault, seed: int, folder: Path) -> Mapping[str, int]:
     done: Counter[str] = Counter({name: 0})
     with sqlite(folder) as store:
         keys = world.prepare(store)
-        meddled = MeddledStore(store, str(seed), lambda: fault(store, done), share=0.4)  # type: ignore[arg-type, return-value]
+        meddled = MeddledStore(store, str(seed), partial(fault, store, done), share=0.4)
         with served(Service(meddled)) as url:
             world.all_play(clients(url, keys), folder)
         world.check(store, folder)
@@ -307,7 +310,7 @@ def ledger_stream(seed: int, folder: Path) -> Mapping[str, int]:
     store: Store = open_store("sqlite::memory:")
     world.prepare(store)
     for player in PLAYERS:
-        world.live(lambda player=player: local_client(store, player), folder, player)  # type: ignore[misc]
+        world.live(partial(local_client, store, player), folder, player)
     runs = Registry(store).runs(PHASE.name)
     entries = [entry for run in runs for entry in stream(store, run.id)]
     pending = entries + rng.sample(entries, len(entries) // 2)  # half of them come twice

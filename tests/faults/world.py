@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -118,7 +118,7 @@ def undisturbed() -> Outcome:
         store = open_store("sqlite::memory:")
         prepare(store)
         for player in PLAYERS:
-            live(lambda player=player: local_client(store, player), Path(folder), player)  # type: ignore[misc]
+            live(partial(local_client, store, player), Path(folder), player)
         calm = outcome(store, Path(folder))
         store.close()
     assert [len(rounds) for rounds in calm.ledger.values()] == [PHASE.layout.total] * len(PLAYERS)
