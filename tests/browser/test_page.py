@@ -17,6 +17,7 @@ from tests.browser.stage import BoardApi, serving
 from tests.browser.static_files import StaticFiles
 from tests.leaderboard import boards
 
+GONE = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE")  # what a browser says of a server
 CHARTS = ["regret", "reward", "corpus", "sentence", "length"]
 
 
@@ -87,20 +88,17 @@ def test_every_chart_has_a_drawing_a_sentence_and_a_table(opened, url):
     assert page.locator("#chart-corpus svg g.mark-symbol path").count() == 9 * 4
 
 
-def test_until_a_phase_is_closed_passes_are_counted(opened, contest):
+def test_until_a_phase_is_closed_passes_are_counted(opened, served, contest):
     hidden = replace(contest, held_out=HeldOut(4, 0, []))
-    with serving(BoardApi({"dev": hidden})) as url:
-        page = drawn(opened(url))
-        expect(page.locator("#visibility")).to_contain_text(
-            "Which rounds are held out is told when the phase is closed"
-        )
-        expect(page.locator("#chart-corpus figcaption")).to_contain_text("the highest held-out corpus BLEU in pass 4")
-        page.locator("#chart-corpus summary").click()
-        heads = page.locator("#chart-corpus table thead th")
-        assert heads.all_inner_texts() == ["Pass", "1", "2", "3", "4"]
-        page.locator("#chart-corpus .plot").focus()
-        page.keyboard.press("Home")
-        expect(page.locator("#chart-corpus .tip")).to_contain_text("pass 1")
+    page = drawn(opened(served(BoardApi({"dev": hidden}))))
+    expect(page.locator("#visibility")).to_contain_text("Which rounds are held out is told when the phase is closed")
+    expect(page.locator("#chart-corpus figcaption")).to_contain_text("the highest held-out corpus BLEU in pass 4")
+    page.locator("#chart-corpus summary").click()
+    heads = page.locator("#chart-corpus table thead th")
+    assert heads.all_inner_texts() == ["Pass", "1", "2", "3", "4"]
+    page.locator("#chart-corpus .plot").focus()
+    page.keyboard.press("Home")
+    expect(page.locator("#chart-corpus .tip")).to_contain_text("pass 1")
 
 
 REASONS = {
@@ -123,20 +121,19 @@ REASONS = {
 
 
 @pytest.mark.parametrize(("changes", "words"), REASONS.values(), ids=REASONS)
-def test_a_chart_without_data_says_why(opened, contest, changes, words):
+def test_a_chart_without_data_says_why(opened, served, contest, changes, words):
     board = replace(contest, rows=[replace(row, passes=[]) for row in contest.rows], **changes)
-    with serving(BoardApi({"dev": board})) as url:
-        page = opened(url)
-        for chart, text in words.items():
-            expect(page.locator(f"#chart-{chart} figcaption")).to_contain_text(text)
-        expect(page.locator("#chart-corpus .plot")).to_be_hidden()
-        expect(page.locator("#chart-corpus details")).to_be_hidden()
+    page = opened(served(BoardApi({"dev": board})))
+    for chart, text in words.items():
+        expect(page.locator(f"#chart-{chart} figcaption")).to_contain_text(text)
+    expect(page.locator("#chart-corpus .plot")).to_be_hidden()
+    expect(page.locator("#chart-corpus details")).to_be_hidden()
 
 
-def test_regret_without_an_oracle_says_so(opened, contest):
+def test_regret_without_an_oracle_says_so(opened, served, contest):
     alone = [replace(row, regret=None, regrets={}) for row in contest.rows if row.role == "contestant"]
-    with serving(BoardApi({"dev": replace(contest, rows=alone)})) as url:
-        expect(opened(url).locator("#chart-regret figcaption")).to_contain_text("this phase has no oracle yet")
+    url = served(BoardApi({"dev": replace(contest, rows=alone)}))
+    expect(opened(url).locator("#chart-regret figcaption")).to_contain_text("this phase has no oracle yet")
 
 
 def test_the_time_of_the_last_data_is_told(opened, url):
@@ -155,13 +152,12 @@ def test_files_are_offered(opened, url, api):
     assert json.loads(Path(download.value.path()).read_text())["phase"] == "dev"
 
 
-def test_an_empty_board_says_so(opened):
-    with serving(BoardApi({"dev": boards.empty_board()})) as url:
-        page = opened(url)
-        expect(page.locator("#empty")).to_contain_text("Nobody has played a round yet")
-        expect(page.locator("#board")).to_be_hidden()
-        expect(page.locator("#charts-section")).to_be_hidden()
-        expect(page.locator("#status")).to_contain_text("no data yet")
+def test_an_empty_board_says_so(opened, served):
+    page = opened(served(BoardApi({"dev": boards.empty_board()})))
+    expect(page.locator("#empty")).to_contain_text("Nobody has played a round yet")
+    expect(page.locator("#board")).to_be_hidden()
+    expect(page.locator("#charts-section")).to_be_hidden()
+    expect(page.locator("#status")).to_contain_text("no data yet")
 
 
 # sorting, choosing, comparing
@@ -359,7 +355,7 @@ def test_nothing_is_sent_or_drawn_again_when_nothing_has_changed(opened, url, ap
 def test_a_server_that_goes_away_and_comes_back(opened, contest):
     api = BoardApi({"dev": contest})
     with serving(api) as url:
-        page = drawn(opened(url))
+        page = drawn(opened(url, expected=GONE))
     expect(page.locator("#status")).to_contain_text("no connection")
     expect(page.locator("#finished .system")).to_have_count(5)
     api.boards["dev"] = boards.empty_board()
@@ -386,30 +382,28 @@ def test_a_key_shows_ones_own_view_and_a_wrong_one_is_forgotten(opened, url, api
 # strangers
 
 
-def test_hostile_names_are_only_text(opened):
-    with serving(BoardApi({"dev": boards.hostile_board()})) as url:
-        page = drawn(opened(url))
-        shown = {each.evaluate("each => each.textContent") for each in page.locator("#finished .system").all()}
-        assert shown == set(boards.HOSTILE_NAMES)
-        assert page.locator("main script, main img").count() == 0
-        assert page.evaluate("document.documentElement.scrollWidth") == 1280
-        heights = page.locator("#finished tr:not(.section)").evaluate_all("rows => rows.map(row => row.offsetHeight)")
-        assert max(heights) < 1.5 * min(heights), "a long name does not burst its row"
-        page.locator("#chart-corpus .plot").hover()
-        expect(page.locator("#chart-corpus .tip")).to_be_visible()
+def test_hostile_names_are_only_text(opened, served):
+    page = drawn(opened(served(BoardApi({"dev": boards.hostile_board()}))))
+    shown = {each.evaluate("each => each.textContent") for each in page.locator("#finished .system").all()}
+    assert shown == set(boards.HOSTILE_NAMES)
+    assert page.locator("main script, main img").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") == 1280
+    heights = page.locator("#finished tr:not(.section)").evaluate_all("rows => rows.map(row => row.offsetHeight)")
+    assert max(heights) < 1.5 * min(heights), "a long name does not burst its row"
+    page.locator("#chart-corpus .plot").hover()
+    expect(page.locator("#chart-corpus .tip")).to_be_visible()
 
 
-def test_two_hundred_runs(opened):
+def test_two_hundred_runs(opened, served):
     board = boards.crowded_board(200)
-    with serving(BoardApi({"dev": board})) as url:
-        page = drawn(opened(url))
-        assert page.locator("#board .system").count() == len(board.rows) == 200
-        page.fill("#filter", "system-07")
-        expect(page.locator("#board .system")).to_have_count(10)
-        page.fill("#filter", "team-03")
-        assert set(page.locator("#board .participant").all_inner_texts()) == {"team-03"}
-        page.fill("#filter", "nobody")
-        expect(page.locator("#empty")).to_have_text("No run matches.")
+    page = drawn(opened(served(BoardApi({"dev": board}))))
+    assert page.locator("#board .system").count() == len(board.rows) == 200
+    page.fill("#filter", "system-07")
+    expect(page.locator("#board .system")).to_have_count(10)
+    page.fill("#filter", "team-03")
+    assert set(page.locator("#board .participant").all_inner_texts()) == {"team-03"}
+    page.fill("#filter", "nobody")
+    expect(page.locator("#empty")).to_have_text("No run matches.")
 
 
 # without the service
