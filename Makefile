@@ -24,6 +24,7 @@ $(READY): requirements.lock pyproject.toml client_sdk/pyproject.toml
 	$(BIN)/pip install --quiet "$$(grep '^torch==' requirements.lock)"
 	$(BIN)/pip install --quiet --no-deps -r requirements.lock
 	$(BIN)/pip install --quiet --no-deps -e client_sdk -e .
+	@$(BIN)/python -m learners.nmt.engine
 	@touch $@
 
 demo: setup  ## run the main job on this machine
@@ -61,7 +62,7 @@ audit: setup  ## look up all locked versions among known vulnerabilities (needs 
 	.ci/audit $(PYTHON) requirements.lock requirements-sam.lock
 
 study-learning: setup  ## play the systems with a network with three seeds (hours; goes on when interrupted; OPTIONS as below)
-	$(BIN)/python -m benchmarks.studies.learning $(OPTIONS)
+	$(BIN)/python -m benchmarks.studies.learning --out benchmarks/studies/results/learning $(OPTIONS)
 
 study-smt: setup  ## play the statistical systems with three seeds (OPTIONS="--task PATH --folder PATH" for another task)
 	$(BIN)/python -m benchmarks.studies.smt $(OPTIONS)

@@ -7,16 +7,27 @@ resume possible, wherever a process is killed.
 import math
 from abc import ABC, abstractmethod
 
+from banditmt_client.run import MAX_CHARACTERS
 from learners.errors import RewardError
 from learners.snapshot import Snapshot
 
 PLACEHOLDER = "-"  # what an empty source is translated to, since the service takes no empty translation
 
 
-def legal(reward: float) -> float:
+def bounded(text: str) -> str:
+    """The text, cut after the last word that the service takes.
+
+    It would refuse a longer one, and a learner that goes on where it was would propose it again and again.
+    """
+    if len(text) <= MAX_CHARACTERS:
+        return text
+    return text[: MAX_CHARACTERS + 1].rpartition(" ")[0] or text[:MAX_CHARACTERS]
+
+
+def legal(reward: float, what: str = "a reward") -> float:
     """The reward, if it is one."""
     if not (math.isfinite(reward) and 0 <= reward <= 1):
-        raise RewardError(f"a reward is a number between 0 and 1, but got {reward}")
+        raise RewardError(f"{what} is a number between 0 and 1, but got {reward}")
     return reward
 
 
@@ -57,4 +68,4 @@ class CopySource(StaticSystem):
     """Proposes the source itself: the floor that every translator must exceed."""
 
     def propose(self, source: str) -> str:
-        return source
+        return bounded(source)

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from thot.alignment import FastAlignModel
 
-from learners.contract import StaticSystem
+from learners.contract import StaticSystem, bounded
 from learners.errors import SnapshotError, TrainingError
 from learners.snapshot import Snapshot
 
 ITERATIONS = 5  # of expectation maximisation, as fast_align does by default
 SURE = 0.1  # a translation less probable than this is not worth an entry
-LONGEST = 150  # tokens of both sides: longer pairs say little about single words
+LONGEST = 50  # tokens of both sides: longer pairs take long, and say little about single words
 MOST = 30_000  # pairs: more take minutes and hardly change the most probable words
 RESERVED = 3  # the first words of a thot vocabulary stand for no word
 KIND = "dictionary 1"
@@ -63,4 +63,4 @@ class WordForWord(StaticSystem):
         self._dictionary = dictionary
 
     def propose(self, source: str) -> str:
-        return " ".join(self._dictionary.get(word, word) for word in source.split()) or source
+        return bounded(" ".join(self._dictionary.get(word, word) for word in source.split()) or source)

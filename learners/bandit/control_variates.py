@@ -4,6 +4,7 @@ A control variate is told every reward exactly once, in order, whether or not th
 """
 
 from abc import ABC, abstractmethod
+from typing import Any
 
 from learners.snapshot import Snapshot
 
@@ -14,6 +15,10 @@ class ControlVariate(ABC):
     @abstractmethod
     def advantage(self, source: str, reward: float) -> float:
         """How much better than expected the reward is; the expectation then takes the reward into account."""
+
+    def about(self) -> dict[str, Any]:
+        """What tells it from others: rewards summed up for one baseline mean nothing to another."""
+        return {"kind": type(self).__name__}
 
     @abstractmethod
     def save(self) -> Snapshot: ...
@@ -51,6 +56,9 @@ class RunningMean(ControlVariate):
         self._sum += reward
         self._count += 1
         return reward - (self._sum / self._count if self._include_current else before)
+
+    def about(self) -> dict[str, Any]:
+        return super().about() | {"include_current": self._include_current}
 
     def save(self) -> Snapshot:
         return Snapshot(values={"sum": self._sum, "count": self._count})

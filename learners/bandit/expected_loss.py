@@ -8,8 +8,8 @@ be better, and is forgotten.
 from dataclasses import dataclass, field
 
 from learners.bandit.control_variates import ControlVariate
+from learners.bandit.gradient import GradientRecipe
 from learners.bandit.neural import NeuralLearner
-from learners.bandit.optimiser import Optimiser, OptimiserRecipe
 from learners.bandit.replay import Experience, ReplayMemory
 from learners.bandit.safeguards import SafeguardRecipe, Safeguards
 from learners.bandit.schedule import Schedule
@@ -19,10 +19,9 @@ from learners.snapshot import Snapshot
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExpectedLossRecipe:
+class ExpectedLossRecipe(GradientRecipe):
     """How an expected-loss learner explores and steps."""
 
-    optimiser: OptimiserRecipe = field(default_factory=OptimiserRecipe)
     schedule: Schedule = field(default_factory=Schedule)
     safeguards: SafeguardRecipe = field(default_factory=SafeguardRecipe)
     batch: int = 1  # rounds played with the same parameters, then one step along their mean gradient (card B14)
@@ -37,7 +36,7 @@ class ExpectedLossLearner(NeuralLearner):
     def __init__(
         self, translator: Translator, recipe: ExpectedLossRecipe, variate: ControlVariate, *, seed: int
     ) -> None:
-        super().__init__(translator, Optimiser([translator.vector], recipe.optimiser), variate, seed=seed)
+        super().__init__(translator, recipe, variate, seed=seed)
         self._recipe = recipe
         self._safeguards = Safeguards(recipe.safeguards)
         self._memory = ReplayMemory(recipe.memory)
@@ -58,17 +57,19 @@ class ExpectedLossLearner(NeuralLearner):
         lengths = {"source": len(sample.source_ids), "output": len(sample.ids)}
         self._safeguards.observe(**lengths, log_probability=sample.log_probability)
         weight, entropy = self._safeguards.allowed(advantage, **lengths), self._safeguards.entropy_weight
+        if not sample.verbatim:
+            weight = entropy = 0.0  # the reward is that of another translation
         together = recipe.batch + recipe.replayed
-        if weight or entropy:
-            with self._dropout(recipe.dropout):
+        due = self._round % recipe.batch == 0
+        with self._dropout(recipe.dropout):
+            if weight or entropy:
                 self._translator.backward(sample, weight / together, entropy=entropy / together)
+            if due and (earlier := self._memory.draw(recipe.replayed, self._rng)):
+                self._imitate(earlier, 1 / together)
         if weight > 0 and recipe.replayed:
             self._memory.hold(Experience(source, sample.ids, weight))
-        if self._round % recipe.batch == 0:
-            experiences = self._memory.draw(recipe.replayed, self._rng)
+        if due:
             self._memory.settle()
-            if experiences:
-                self._imitate(experiences, 1 / together, recipe.dropout)
             self._optimiser.step(recipe.schedule.rate_factor(self._round))
 
     def save(self) -> Snapshot:

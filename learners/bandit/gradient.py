@@ -3,29 +3,51 @@
 The parameters are one vector, whether it is a network's or the few weights of a log-linear model.
 """
 
+import json
 from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from learners.bandit.control_variates import ControlVariate
-from learners.bandit.optimiser import Optimiser
+from learners.bandit.optimiser import Optimiser, OptimiserRecipe
 from learners.contract import Learner, legal
 from learners.errors import SnapshotError
 from learners.snapshot import Snapshot
 
-VERSION = 2  # of what learners put into their snapshots
+VERSION = 3  # of what learners put into their snapshots
+
+
+@dataclass(frozen=True, kw_only=True)
+class GradientRecipe:
+    """How a learner steps; subclasses say how it explores."""
+
+    optimiser: OptimiserRecipe = field(default_factory=OptimiserRecipe)
 
 
 class GradientLearner(Learner):
     """A translator that learns from rewards; subclasses say how it explores and which gradient a reward is worth."""
 
-    def __init__(self, vector: Tensor, optimiser: Optimiser, variate: ControlVariate, *, seed: int) -> None:
+    def __init__(
+        self,
+        vector: Tensor,
+        recipe: GradientRecipe,
+        variate: ControlVariate,
+        *,
+        seed: int,
+        moved: Sequence[Tensor] = (),
+        bound: float | None = None,
+    ) -> None:
+        """``moved`` are the parts of the vector that learn, if not all of it does; ``bound`` is the optimiser's."""
         self._vector = vector
-        self._optimiser = optimiser
+        self._optimiser = Optimiser(moved or [vector], recipe.optimiser, bound=bound)
         self._variate = variate
         self._seed = seed
+        self._identity = _plain({"recipe": asdict(recipe), "variate": variate.about()})
         self._rng = np.random.default_rng(seed)
         self._rounds = 0  # that were learned from
 
@@ -46,7 +68,12 @@ class GradientLearner(Learner):
     def save(self) -> Snapshot:
         snapshot = Snapshot(
             {"vector": self._vector.detach().cpu().numpy().copy()},
-            {"kind": self._kind(), "rounds": self._rounds, "rng": self._rng.bit_generator.state},
+            {
+                "kind": self._kind(),
+                "identity": self._identity,
+                "rounds": self._rounds,
+                "rng": self._rng.bit_generator.state,
+            },
         )
         if self._vector.grad is not None and self._vector.grad.any():  # in the middle of a minibatch
             snapshot.arrays["gradient"] = self._vector.grad.cpu().numpy().copy()
@@ -57,6 +84,9 @@ class GradientLearner(Learner):
     def load(self, snapshot: Snapshot) -> None:
         if snapshot.values.get("kind") != self._kind():
             raise SnapshotError(f"the snapshot is of {snapshot.values.get('kind')}, not of {self._kind()}")
+        for name, own in self._identity.items():
+            if (theirs := snapshot.values["identity"][name]) != own:
+                raise SnapshotError(f"the snapshot is of the {name} {theirs}, not of {own}")
         stored = snapshot.arrays["vector"]
         if stored.shape != tuple(self._vector.shape):
             raise SnapshotError(f"the snapshot has {stored.size:,} parameters, the model another number")
@@ -73,3 +103,9 @@ class GradientLearner(Learner):
 
     def _kind(self) -> str:
         return f"{type(self).__name__} {VERSION}"
+
+
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    """The values as they come back from a file, where tuples are lists."""
+    plain: dict[str, Any] = json.loads(json.dumps(values))
+    return plain

@@ -7,8 +7,9 @@ which says nothing about what would be better; imitation cannot do such harm, an
 from dataclasses import dataclass, field
 
 from learners.bandit.control_variates import ControlVariate
+from learners.bandit.gradient import GradientRecipe
 from learners.bandit.neural import NeuralLearner
-from learners.bandit.optimiser import Optimiser, OptimiserRecipe
+from learners.bandit.optimiser import OptimiserRecipe
 from learners.bandit.replay import Experience, ReplayMemory
 from learners.nmt.hypothesis import Hypothesis
 from learners.nmt.translator import Translator
@@ -16,7 +17,7 @@ from learners.snapshot import Snapshot
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImitationRecipe:
+class ImitationRecipe(GradientRecipe):
     """How much is learned at once, and from when."""
 
     optimiser: OptimiserRecipe = field(default_factory=lambda: OptimiserRecipe(rate=1e-4))
@@ -30,7 +31,7 @@ class ImitationLearner(NeuralLearner):
     """BNMT-REPLAY: maximum likelihood on its own proposals, weighted by max(0, advantage)."""
 
     def __init__(self, translator: Translator, recipe: ImitationRecipe, variate: ControlVariate, *, seed: int) -> None:
-        super().__init__(translator, Optimiser([translator.vector], recipe.optimiser), variate, seed=seed)
+        super().__init__(translator, recipe, variate, seed=seed)
         self._recipe = recipe
         self._memory = ReplayMemory(recipe.memory)
         self._proposed: Hypothesis | None = None
@@ -41,13 +42,14 @@ class ImitationLearner(NeuralLearner):
 
     def _learn(self, source: str, advantage: float) -> None:
         assert self._proposed is not None, "a reward follows a proposal"
-        if advantage > 0:
+        if advantage > 0 and self._proposed.verbatim:  # else the reward is that of a stand-in
             self._memory.hold(Experience(source, self._proposed.ids, advantage))
         if self._round % self._recipe.batch == 0:
             experiences = [*self._memory.fresh, *self._memory.draw(self._recipe.replayed, self._rng)]
             self._memory.settle()
             if experiences:
-                self._imitate(experiences, 1 / len(experiences), self._recipe.dropout)
+                with self._dropout(self._recipe.dropout):
+                    self._imitate(experiences, 1 / len(experiences))
                 self._optimiser.step()
 
     def save(self) -> Snapshot:

@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 
 from learners.bandit.control_variates import ControlVariate
+from learners.bandit.gradient import GradientRecipe
 from learners.bandit.neural import NeuralLearner
-from learners.bandit.optimiser import Optimiser, OptimiserRecipe
+from learners.bandit.optimiser import OptimiserRecipe
 from learners.bandit.zeroth_order import ParameterNoise
 from learners.errors import LearnerError
 from learners.nmt.hypothesis import Hypothesis
@@ -12,10 +13,11 @@ from learners.nmt.translator import Translator
 
 
 @dataclass(frozen=True, kw_only=True)
-class PerturbationRecipe:
+class PerturbationRecipe(GradientRecipe):
     """How far a zeroth-order learner looks around, and how it steps."""
 
-    optimiser: OptimiserRecipe = field(default_factory=OptimiserRecipe)
+    # Unclipped: the gradient is as long as the noise, so a bound would leave nothing but its sign of any reward.
+    optimiser: OptimiserRecipe = field(default_factory=lambda: OptimiserRecipe(clip=None))
     scale: float = 0.01  # of the noise; 1 as published for 14 weights would drown half a million
     chosen: str = ""  # the parameters whose names begin like this are perturbed; all of them by default
 
@@ -31,7 +33,7 @@ class PerturbationLearner(NeuralLearner):
         if not chosen:
             raise LearnerError(f"the model has no parameters whose names begin with {recipe.chosen!r}")
         parameters = chosen if recipe.chosen else [translator.vector]
-        super().__init__(translator, Optimiser(parameters, recipe.optimiser), variate, seed=seed)
+        super().__init__(translator, recipe, variate, seed=seed, moved=parameters)
         self._noise = ParameterNoise(parameters, recipe.scale)
 
     def _explore(self, source: str) -> Hypothesis:

@@ -6,7 +6,8 @@ rounds. It never looks at what was proposed, so subtracting it leaves the gradie
 """
 
 import zlib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,10 +40,6 @@ class SourceValue(ControlVariate):
         self._looks = np.zeros(recipe.buckets)  # how often each weight was corrected
         self._sum, self._count = 0.0, 0
 
-    def value(self, source: str) -> float:
-        """The reward that the next translation of this source is expected to earn."""
-        return self._predict(self._features(source))
-
     def advantage(self, source: str, reward: float) -> float:
         features = self._features(source)
         error = reward - self._predict(features) if self._count else 0.0  # the first reward is compared with nothing
@@ -52,6 +49,9 @@ class SourceValue(ControlVariate):
         step = self._recipe.rate / len(features) * self._looks[features] ** -self._recipe.fading
         self._weights[features] += step * error
         return error
+
+    def about(self) -> dict[str, Any]:
+        return super().about() | asdict(self._recipe)
 
     def save(self) -> Snapshot:
         arrays = {"weights": self._weights.copy(), "looks": self._looks.copy()}

@@ -1,10 +1,10 @@
 """One-point stochastic zeroth order: move the parameters at random, and see what the translation earns (card B5).
 
-The noise of a round is drawn from a seed and drawn again when its reward arrives, so it is never stored. The parameters
-come back bit for bit, because they are copied, not shifted back.
+The noise of a round is drawn from a seed. It is at hand until its reward arrives, but never saved: a process that takes
+over draws it again. The parameters come back bit for bit, because they are copied, not shifted back.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -20,6 +20,8 @@ class ParameterNoise:
         self._parameters = list(parameters)
         self._scale = scale
         self._home = [parameter.detach().clone() for parameter in self._parameters]
+        self._noise = [torch.empty_like(home) for home in self._home]
+        self._seed: tuple[int, int] | None = None  # of the noise that is at hand
 
     def add(self, seed: tuple[int, int]) -> None:
         """Move the parameters from where they are now."""
@@ -41,9 +43,11 @@ class ParameterNoise:
                 parameter.grad = torch.empty_like(parameter)
             torch.mul(noise, -advantage / self._scale, out=parameter.grad)  # in place: it may be a view of a vector
 
-    def _draw(self, seed: tuple[int, int]) -> Iterator[Tensor]:
-        state = np.random.SeedSequence(seed).generate_state(1, np.uint64)
-        generator = torch.Generator().manual_seed(int(state[0]) >> 1)
-        for parameter in self._parameters:
-            noise = torch.randn(parameter.shape, generator=generator, dtype=parameter.dtype)
-            yield noise.to(parameter.device)
+    def _draw(self, seed: tuple[int, int]) -> Sequence[Tensor]:
+        if seed != self._seed:
+            state = np.random.SeedSequence(seed).generate_state(1, np.uint64)
+            generator = torch.Generator().manual_seed(int(state[0]) >> 1)
+            for noise in self._noise:
+                noise.copy_(torch.randn(noise.shape, generator=generator, dtype=noise.dtype))
+            self._seed = seed
+        return self._noise

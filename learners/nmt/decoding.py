@@ -1,17 +1,17 @@
 """From a model to a translation: token by token at random or greedily, or by beam search."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 
+from learners.errors import DivergedError
+from learners.nmt.committee import Committee
 from learners.nmt.hypothesis import Floats
-from learners.nmt.model import IMPOSSIBLE, State, TranslationModel
+from learners.nmt.model import IMPOSSIBLE, TranslationModel
 from learners.nmt.vocabulary import BOS, EOS
-
-COLDEST = 1e-3  # below this temperature sampling is greedy: logits divided by less overflow (card B8)
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,12 @@ class Drawn:
     log_probability: float
     attention: Floats  # [tokens, source]
     features: Floats  # the mean encoder state
+
+
+def check_finite(log_probability: float) -> None:
+    """Refuse what a model says that is lost."""
+    if not math.isfinite(log_probability):
+        raise DivergedError("the model's probabilities are no longer numbers: it has diverged")
 
 
 def length_bound(source_length: int) -> int:
@@ -85,48 +91,41 @@ class Ray:
 
 
 @torch.no_grad()
-def beam_search(models: Sequence[TranslationModel], source: Tensor, size: int) -> Drawn:
-    """The best translation that a beam finds; several models vote by the mean of their probabilities."""
-    memories = [model.encode(source) for model in models]
-    states = [model.start(memory) for model, memory in zip(models, memories, strict=True)]
-    features = memories[0].mean()[0].cpu().numpy()
-    rays, finished = [Ray([], 0.0, [])], list[Ray]()
-    for _ in range(length_bound(source.shape[1])):
+def beam_search(committee: Committee, source: Tensor, size: int) -> Drawn:
+    """The best translation that a beam finds."""
+    session = committee.read(source)
+    longest = length_bound(source.shape[1])
+    rays, parents, finished = [Ray([], 0.0, [])], [0], list[Ray]()
+    for _ in range(longest):
         previous = torch.tensor([ray.ids[-1] if ray.ids else BOS for ray in rays], device=source.device)
-        everyone = torch.zeros(len(rays), dtype=torch.long, device=source.device)
-        steps = [
-            model.step(memory.select(everyone), state, previous)
-            for model, memory, state in zip(models, memories, states, strict=True)
-        ]
-        logits = torch.stack([step.logits.log_softmax(-1) for step in steps]).logsumexp(0) - np.log(len(models))
+        votes, attention = session.vote(previous, torch.tensor(parents, device=source.device))
         if not rays[0].ids:
-            logits[:, EOS] = IMPOSSIBLE
-        attention = torch.stack([step.attention for step in steps]).mean(0)
-        rays, parents = _extended(rays, logits, attention, size - len(finished))
+            votes[:, EOS] = IMPOSSIBLE
+        rays, parents = _extended(rays, votes, attention, size - len(finished))
         finished += [ray for ray in rays if ray.ids[-1] == EOS]
         alive = [place for place, ray in enumerate(rays) if ray.ids[-1] != EOS]
-        if not alive:
+        rays, parents = [rays[place] for place in alive], [parents[place] for place in alive]
+        if not rays or (finished and _hopeless(rays, max(map(Ray.score, finished)), longest)):
             break
-        rays = [rays[place] for place in alive]
-        kept = torch.tensor([parents[place] for place in alive], device=source.device)
-        states = [_selected(step.state, kept) for step in steps]
     best = max(finished or rays, key=Ray.score)
-    return Drawn(best.ids, best.log_probability, torch.stack(best.attention).cpu().numpy(), features)
+    return Drawn(best.ids, best.log_probability, torch.stack(best.attention).cpu().numpy(), session.features)
 
 
-def _extended(rays: Sequence[Ray], logits: Tensor, attention: Tensor, count: int) -> tuple[list[Ray], list[int]]:
+def _hopeless(rays: Sequence[Ray], best: float, longest: int) -> bool:
+    """Can none of these become better than the best that is finished, even if all that follows is certain?"""
+    return max(ray.log_probability for ray in rays) / longest <= best
+
+
+def _extended(rays: Sequence[Ray], votes: Tensor, attention: Tensor, count: int) -> tuple[list[Ray], list[int]]:
     """The best ``count`` rays that are one token longer, and which ray each came from."""
-    totals = torch.tensor([ray.log_probability for ray in rays], dtype=logits.dtype, device=logits.device)
-    scores = (totals.unsqueeze(1) + logits).flatten()
+    totals = torch.tensor([ray.log_probability for ray in rays], dtype=votes.dtype, device=votes.device)
+    scores = (totals.unsqueeze(1) + votes).flatten()
     best, places = scores.topk(min(count, len(scores)))
+    check_finite(float(best[0]))  # what is not a number comes first
     longer, parents = [], []
     for score, place in zip(best.tolist(), places.tolist(), strict=True):
-        parent, token = divmod(place, logits.shape[1])
+        parent, token = divmod(place, votes.shape[1])
         if score > IMPOSSIBLE / 2:
             longer.append(Ray([*rays[parent].ids, token], score, [*rays[parent].attention, attention[parent]]))
             parents.append(parent)
     return longer, parents
-
-
-def _selected(state: State, rows: Tensor) -> State:
-    return tuple(tensor[rows] for tensor in state)

@@ -1,6 +1,6 @@
 """What a search or a sample comes back with."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ class Hypothesis:
     ids: list[int]  # with the end symbol last, unless the length bound was hit
     text: str  # unknowns replaced; never empty
     log_probability: float  # of ids, from the distribution that they were drawn from (tempered for a sample)
+    verbatim: bool = field(default=True, kw_only=True)  # is text that of ids? Where they have none, it stands in
 
 
 @dataclass(frozen=True)

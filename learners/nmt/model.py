@@ -1,6 +1,8 @@
 """What every translation model can do; search, training and learning know nothing else about it."""
 
 from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,8 +25,12 @@ class Memory:
     mask: Tensor  # [batch, source], True on tokens
     keys: tuple[Tensor, ...] = ()  # what attention looks up, batch first
 
-    def select(self, rows: Tensor) -> "Memory":
-        return Memory(self.states[rows], self.mask[rows], tuple(key[rows] for key in self.keys))
+    def expand(self, count: int) -> "Memory":
+        """One source, as if the batch had it ``count`` times."""
+        states, mask, *keys = (
+            tensor.expand(count, *tensor.shape[1:]) for tensor in (self.states, self.mask, *self.keys)
+        )
+        return Memory(states, mask, tuple(keys))
 
     def mean(self) -> Tensor:
         """One vector for each source [batch, features]."""
@@ -86,6 +92,21 @@ class TranslationModel(nn.Module):
     @property
     def device(self) -> torch.device:
         return self.output_bias.device
+
+
+@contextmanager
+def with_dropout(model: nn.Module, probability: float) -> Iterator[None]:
+    """Learn with so much dropout in every layer, whatever the recipe says."""
+    usual = [(module, module.p) for module in model.modules() if isinstance(module, nn.Dropout)]
+    for module, _ in usual:
+        module.p = probability
+    model.train()
+    try:
+        yield
+    finally:
+        model.eval()
+        for module, before in usual:
+            module.p = before
 
 
 def token_mask(tokens: Tensor) -> Tensor:

@@ -4,6 +4,7 @@ Whatever interrupts it, training goes on from its last snapshot and ends with th
 function of the seed and the step, and nothing depends on the clock.
 """
 
+import hashlib
 import math
 import string
 from collections.abc import Callable, Iterable, Sequence
@@ -18,6 +19,7 @@ from torch.nn import functional as F
 
 from learners.errors import DivergedError, SnapshotError, TrainingError
 from learners.nmt.batches import Encoded, bucketed, padded, previous
+from learners.nmt.model import with_dropout
 from learners.nmt.recipes import Recipe
 from learners.nmt.translator import Translator, new_model
 from learners.nmt.vocabulary import PAD, Subwords, Vocabulary, Words
@@ -42,6 +44,8 @@ class Schedule:
     hide: float = 0.02  # share of pairs in which a copied token is made unknown, so that copying unknowns is learned
     rename: float = 0.15  # share in which it is made up of random letters and digits, so that copying any name is
     rate: float = 1.0  # times the recipe's learning rate: less when a trained model is trained on
+    dropout: float | None = None  # in place of the recipe's
+    practice: bool = False  # all steps at one rate, and the last parameters are kept: as learners learn
     keep: int = 0  # the models of so many last validations are kept as companions, for an ensemble
     seed: int = 0
 
@@ -63,6 +67,7 @@ class Progress:
 
 
 Watch = Callable[[Progress], None]
+Augment = Callable[[Sequence[Pair]], Sequence[Pair]]  # pairs to learn from besides these, made of them
 
 
 def new_translator(recipe: Recipe, pairs: Sequence[Pair], *, seed: int = 0) -> Translator:
@@ -82,14 +87,17 @@ def train(
     pairs: Iterable[Pair],
     schedule: Schedule | None = None,
     *,
+    augment: Augment = lambda _: (),
     folder: Path | None = None,
     watch: Watch | None = None,
 ) -> None:
     """Train a new translator, or train an old one on; it ends with the best parameters on the held-out part.
 
+    Only what is not held out is augmented: parts of held-out sentences would tell how well they are remembered.
+
     With a ``folder``, snapshots are kept there, and a later call with the same arguments goes on from the last one.
     """
-    training = _Training(translator, list(pairs), schedule or Schedule())
+    training = _Training(translator, list(pairs), schedule or Schedule(), augment)
     snapshot = folder / "training" if folder else None
     if snapshot and snapshot.exists():
         training.load(Snapshot.read(snapshot), snapshot)
@@ -108,19 +116,14 @@ def train(
 class _Training:
     """The state of a training: everything that a snapshot holds."""
 
-    def __init__(self, translator: Translator, pairs: list[Pair], schedule: Schedule) -> None:
-        longest = translator.recipe.longest
-        pairs = [pair for pair in pairs if len(pair[0].split()) <= longest]
-        if len(pairs) < 2:
-            raise TrainingError(
-                f"training needs at least two sentence pairs of up to {longest} words, but there are {len(pairs)}"
-            )
+    def __init__(self, translator: Translator, pairs: list[Pair], schedule: Schedule, augment: Augment) -> None:
         self._translator, self._schedule = translator, schedule
         order = np.random.default_rng(schedule.seed).permutation(len(pairs))
-        cut = max(1, min(schedule.held_out, len(pairs) // 10))
-        self._held_out = [self._encoded(pairs[place]) for place in order[:cut]]
-        self._pairs = [pairs[place] for place in order[cut:]]
-        self._optimiser = torch.optim.Adam([translator.vector], betas=(0.9, 0.98), fused=True)
+        held_out, rest = _split([pairs[place] for place in order], translator.recipe.longest, schedule.held_out)
+        self._held_out = [self._encoded(pair) for pair in held_out]
+        self._pairs = _up_to([*rest, *augment(rest)], translator.recipe.longest)
+        self._origin = _digest(repr(pairs).encode()), _digest(translator.vector.detach().cpu().numpy().tobytes())
+        self._optimiser = torch.optim.Adam([translator.vector], betas=(0.9, translator.recipe.beta2), fused=True)
         self._step = 0
         self._bad = 0
         self._best_loss = math.inf
@@ -132,24 +135,25 @@ class _Training:
 
     @property
     def finished(self) -> bool:
-        return self._step >= self._schedule.steps or self._bad >= self._schedule.patience
+        worn_out = self._bad >= self._schedule.patience and not self._schedule.practice
+        return worn_out or self._step >= self._schedule.steps
 
     def advance(self) -> Progress:
         """Train until the next validation, and validate."""
         loss, tokens = 0.0, 0
         end = min(self._schedule.steps, self._step + self._schedule.validate_every)
-        self._translator.model.train()
-        while self._step < end:
-            batch = self._next_batch()
-            loss += self._learn(batch)
-            tokens += sum(len(target) for _, target in batch)
-            self._step += 1
-        self._translator.model.eval()
+        dropout = self._translator.recipe.dropout if self._schedule.dropout is None else self._schedule.dropout
+        with with_dropout(self._translator.model, dropout):
+            while self._step < end:
+                batch = self._next_batch()
+                loss += self._learn(batch)
+                tokens += sum(len(target) for _, target in batch)
+                self._step += 1
         held_out = self._validate()
         return Progress(self._step, self._schedule.steps, loss / tokens, held_out, self._best_loss)
 
     def finish(self) -> None:
-        """Give the translator the best parameters, and companions if they are wanted."""
+        """Give the translator its parameters, and companions if they are wanted."""
         self._translator.companions = []
         for vector in self._last:
             companion = new_model(
@@ -159,7 +163,8 @@ class _Training:
             ).to(vector.device)
             nn.utils.vector_to_parameters(vector, companion.parameters())
             self._translator.companions.append(companion.eval())
-        self._translator.vector.data.copy_(self._best)
+        if not self._schedule.practice:
+            self._translator.vector.data.copy_(self._best)
         self._translator.zero_gradient()
 
     def save(self) -> Snapshot:
@@ -186,14 +191,8 @@ class _Training:
         """What a snapshot must agree on; a training may be given more steps, though."""
         schedule = asdict(self._schedule)
         del schedule["steps"]
-        sizes = [self._translator.source_vocabulary.size, self._translator.target_vocabulary.size]
-        return {
-            "kind": "training 1",
-            "recipe": asdict(self._translator.recipe),
-            "schedule": schedule,
-            "sizes": sizes,
-            "pairs": len(self._pairs),
-        }
+        recipe, (text, beginning) = asdict(self._translator.recipe), self._origin
+        return {"kind": "training 2", "recipe": recipe, "schedule": schedule, "text": text, "beginning": beginning}
 
     def _next_batch(self) -> list[Encoded]:
         """The batch of this step: epochs follow each other without a gap, each in an order of its own."""
@@ -216,10 +215,15 @@ class _Training:
         (loss / len(batch)).backward()
         if not math.isfinite(translator.parameters.clip_gradient(recipe.clip)):
             raise DivergedError(f"training diverged at step {self._step:,}: try a lower learning rate")
-        ramp = min((self._step + 1) / recipe.warmup, math.sqrt(recipe.warmup / (self._step + 1)))
-        self._optimiser.param_groups[0]["lr"] = recipe.learning_rate * self._schedule.rate * ramp
+        self._optimiser.param_groups[0]["lr"] = recipe.learning_rate * self._schedule.rate * self._ramp()
         self._optimiser.step()
         return loss.item()
+
+    def _ramp(self) -> float:
+        """The share of the learning rate that this step has."""
+        recipe = self._translator.recipe
+        passed = (self._step + 1) / recipe.warmup
+        return min(passed, passed**-0.5 if recipe.fading and not self._schedule.practice else 1.0)
 
     @torch.no_grad()
     def _validate(self) -> float:
@@ -241,6 +245,29 @@ class _Training:
 
     def _encoded(self, pair: Pair) -> Encoded:
         return self._translator.encode_source(pair[0]), self._translator.encode_target(pair[1])
+
+
+def _split(pairs: Sequence[Pair], longest: int, most: int) -> tuple[list[Pair], list[Pair]]:
+    """The first pairs of a usable length are held out, but at most a tenth of them; the rest is for learning."""
+    usable = len(_up_to(pairs, longest))
+    if usable < 2:
+        raise TrainingError(
+            f"training needs at least two sentence pairs of up to {longest} words, but there are {usable}"
+        )
+    left = max(1, min(most, usable // 10))
+    held_out: list[Pair] = []
+    rest: list[Pair] = []
+    for pair in pairs:
+        (held_out if len(held_out) < left and _up_to([pair], longest) else rest).append(pair)
+    return held_out, rest
+
+
+def _up_to(pairs: Sequence[Pair], longest: int) -> list[Pair]:
+    return [pair for pair in pairs if len(pair[0].split()) <= longest]
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def _disguised(pair: Pair, rng: np.random.Generator, hide: float, rename: float) -> Pair:

@@ -1,6 +1,6 @@
 """What a model is made of and how it is trained, in sizes from a laptop's to the papers'."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Self
 
 from learners.errors import SnapshotError
@@ -27,7 +27,9 @@ class Recipe:
     max_target: int = 100  # tokens of a training target; translations are bound by their source too
     dropout: float = 0.1  # while pre-training
     learning_rate: float = 5e-3  # of Adam, while pre-training
+    beta2: float = 0.98  # of Adam: how long it remembers how large gradients were
     warmup: int = 300  # steps until that rate is reached
+    fading: bool = True  # the rate then falls with the root of the steps; else it stays
     batch_tokens: int = 600  # target tokens per step
     clip: float = 1.0  # gradient norm
 
@@ -39,6 +41,32 @@ class Recipe:
         return cls(**values)
 
 
+TRANSFORMER_SMALL = Recipe(
+    name="transformer-small",
+    architecture="transformer",
+    longest=16,
+    learning_rate=1e-3,
+    warmup=1_000,
+)
+TRANSFORMER_BASE = Recipe(
+    name="transformer-base",
+    architecture="transformer",
+    vocabulary_size=32_000,
+    embedding=512,
+    layers=6,
+    heads=8,
+    feed_forward=2_048,
+    learning_rate=7e-4,
+    warmup=16_000,
+    batch_tokens=16_000,
+)
+
+
+def _of_words(recipe: Recipe, size: int) -> Recipe:
+    """The same with a vocabulary of words on each side."""
+    return replace(recipe, name=f"word-{recipe.name}", vocabulary="word", vocabulary_size=size)
+
+
 RECIPES = {
     recipe.name: recipe
     for recipe in (
@@ -46,13 +74,8 @@ RECIPES = {
         # dropout, and short sentences, such as it will have to translate, teach it most in the time it has.
         Recipe(name="gru-small", dropout=0.0, longest=16, lexical=True),
         Recipe(name="word-gru-small", vocabulary="word", vocabulary_size=8_000, dropout=0.0, longest=16),
-        Recipe(
-            name="transformer-small",
-            architecture="transformer",
-            longest=16,
-            learning_rate=1e-3,
-            warmup=1_000,
-        ),
+        TRANSFORMER_SMALL,
+        _of_words(TRANSFORMER_SMALL, 8_000),
         Recipe(  # BNMT of the task [S003 section 4.2]
             name="gru-paper",
             vocabulary_size=30_000,
@@ -60,8 +83,12 @@ RECIPES = {
             encoder=1_024,
             decoder=1_024,
             tied=False,
+            max_source=50,
             dropout=0.2,
             learning_rate=1e-4,
+            beta2=0.999,
+            warmup=1,
+            fading=False,
             batch_tokens=4_000,
         ),
         Recipe(  # WNMT of the task
@@ -75,19 +102,12 @@ RECIPES = {
             max_source=50,
             dropout=0.2,
             learning_rate=1e-4,
+            beta2=0.999,
+            warmup=1,
+            fading=False,
             batch_tokens=4_000,
         ),
-        Recipe(
-            name="transformer-base",
-            architecture="transformer",
-            vocabulary_size=32_000,
-            embedding=512,
-            layers=6,
-            heads=8,
-            feed_forward=2_048,
-            learning_rate=7e-4,
-            warmup=16_000,
-            batch_tokens=16_000,
-        ),
+        TRANSFORMER_BASE,
+        _of_words(TRANSFORMER_BASE, 30_000),
     )
 }

@@ -1,6 +1,5 @@
 """A model with its vocabularies: text in, text out, and gradients for learners."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -11,10 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from learners.contract import PLACEHOLDER
-from learners.errors import DivergedError, SnapshotError
+from learners.bandit.schedule import COLD
+from learners.contract import PLACEHOLDER, bounded
+from learners.errors import SnapshotError
 from learners.nmt.batches import padded, previous
-from learners.nmt.decoding import COLDEST, Drawn, beam_search, draw, length_bound
+from learners.nmt.committee import Committee
+from learners.nmt.decoding import Drawn, beam_search, check_finite, draw, length_bound
 from learners.nmt.engine import Engine, Trace
 from learners.nmt.engine import cache as compiled_code
 from learners.nmt.engine.compilation import ensure_compiled
@@ -100,27 +101,43 @@ class Translator:
         """The translation of most probable tokens."""
         ids, pieces = self._read(source)
         drawn, _ = self._draw(ids, 1.0, None)
-        return Hypothesis(ids, drawn.ids, self._spell(drawn, source, ids, pieces), drawn.log_probability)
+        return self._hypothesis(drawn, source, ids, pieces)
 
-    def beam(self, source: str, size: int) -> Hypothesis:
-        """The best translation that beam search finds, probabilities normalised by length."""
+    def committee(self) -> Committee:
+        """The model and its companions, as they are now."""
+        return Committee([self.model, *self.companions])
+
+    def beam(self, source: str, size: int, committee: Committee | None = None) -> Hypothesis:
+        """The best translation that beam search finds, probabilities normalised by length.
+
+        Whoever does not learn forms the ``committee`` once.
+        """
         ids, pieces = self._read(source)
         with _without_dropout(self.model):
-            drawn = beam_search([self.model, *self.companions], padded([ids], self.model.device), size)
-        return Hypothesis(ids, drawn.ids, self._spell(drawn, source, ids, pieces), drawn.log_probability)
+            drawn = beam_search(committee or self.committee(), padded([ids], self.model.device), size)
+        return self._hypothesis(drawn, source, ids, pieces)
 
     def sample(self, source: str, temperature: float, rng: np.random.Generator) -> Sample:
-        """A translation drawn from the tempered distribution, without dropout; greedy below ``COLDEST``.
+        """A translation drawn from the tempered distribution, without dropout; greedy below ``COLD``.
 
-        A sample without any text is answered with the greedy translation, as the task's systems did; its tokens, from
-        which to learn, stay what was sampled.
+        A sample without any text is answered with the greedy translation, as the task's systems did. It says so, since
+        its tokens stay what was sampled: the reward of the answer is not theirs.
         """
         ids, pieces = self._read(source)
         uniforms = rng.random(length_bound(len(ids)))
-        cold = temperature < COLDEST
+        cold = temperature < COLD
         drawn, trace = self._draw(ids, 1.0 if cold else temperature, None if cold else uniforms)
-        text = self._written(drawn, ids, pieces) or self.greedy(source).text
-        return Sample(ids, drawn.ids, text, drawn.log_probability, 1.0 if cold else temperature, drawn.features, trace)
+        written = self._written(drawn, ids, pieces)
+        return Sample(
+            ids,
+            drawn.ids,
+            written or self.greedy(source).text,
+            drawn.log_probability,
+            1.0 if cold else temperature,
+            drawn.features,
+            trace,
+            verbatim=bool(written),
+        )
 
     def backward(self, sample: Sample, weight: Weights, *, entropy: float = 0.0) -> None:
         """Add the gradient of ``-sum_t weight_t log p_t(y_t) - entropy * sum_t H(p_t)`` at the sample's temperature.
@@ -131,10 +148,21 @@ class Translator:
         if self._engine and isinstance(sample.trace, Trace):
             trace = sample.trace
             if self.model.training:
-                trace = self._engine.dropped_out(trace, self._engine.masks(trace, self.model.dropout.p))
+                trace = self._engine.follow(sample.source_ids, sample.ids, sample.temperature, self.model.dropout.p)
             self._engine.backward(trace, weights, entropy)
         else:
             self.loss(sample, weights, entropy=entropy).backward()
+
+    def imitate(self, sources: Sequence[list[int]], targets: Sequence[list[int]], weights: Sequence[float]) -> None:
+        """Add the gradient of ``-sum_i weight_i log p(target_i | source_i)``, of translations drawn at any time."""
+        if self._engine and self.accelerated:
+            dropout = self.model.dropout.p if self.model.training else 0.0
+            for source, target, weight in zip(sources, targets, weights, strict=True):
+                trace = self._engine.follow(source, target, 1.0, dropout)
+                self._engine.backward(trace, np.full(len(target), weight), 0.0)
+        else:
+            each = self.log_probabilities(sources, targets).sum(1)
+            (-each @ each.new_tensor(weights)).backward()
 
     def loss(self, sample: Sample, weight: Weights, *, entropy: float = 0.0) -> Tensor:
         """What ``backward`` differentiates, with torch's graph."""
@@ -159,16 +187,6 @@ class Translator:
         inside = torch.arange(chosen.shape[1], device=chosen.device) < lengths.unsqueeze(1)
         return chosen.masked_fill(~inside, 0.0)
 
-    def sequence_log_probability(self, source_ids: list[int], ids: list[int], temperature: float = 1.0) -> Tensor:
-        """The log-probability of one translation, as a scalar with graph."""
-        return self.log_probabilities([source_ids], [ids], temperature).sum()
-
-    def features(self, source: str) -> Floats:
-        """The mean encoder state: what a value baseline sees of a source. ``Sample.features`` is the same for free."""
-        with torch.no_grad(), _without_dropout(self.model):
-            memory = self.model.encode(padded([self.encode_source(source)], self.model.device))
-            return memory.mean()[0].cpu().numpy()
-
     def save(self, path: Path) -> None:
         """Write model, recipe and vocabularies as one file."""
         self.snapshot().write(path)
@@ -176,7 +194,13 @@ class Translator:
     @classmethod
     def load(cls, path: Path, *, device: torch.device | None = None) -> Self:
         """Read what ``save`` wrote; anything else is a ``SnapshotError``."""
-        return cls.from_snapshot(Snapshot.read(path), device=device)
+        snapshot = Snapshot.read(path)
+        try:
+            return cls.from_snapshot(snapshot, device=device)
+        except SnapshotError as reason:
+            raise SnapshotError(f"{path}: {reason}") from None
+        except KeyError as missing:
+            raise SnapshotError(f"{path}: the model file has no {missing}") from None
 
     def snapshot(self) -> Snapshot:
         """Everything that ``from_snapshot`` needs."""
@@ -225,15 +249,16 @@ class Translator:
         else:
             with _without_dropout(self.model):
                 drawn = draw(self.model, padded([ids], self.model.device), temperature, uniforms)
-        if not math.isfinite(drawn.log_probability):
-            raise DivergedError("the model's probabilities are no longer numbers: it has diverged")
+        check_finite(drawn.log_probability)
         return drawn, trace
 
-    def _spell(self, drawn: Drawn, source: str, ids: list[int], pieces: list[str]) -> str:
-        return self._written(drawn, ids, pieces) or source.strip() or PLACEHOLDER
+    def _hypothesis(self, drawn: Drawn, source: str, ids: list[int], pieces: list[str]) -> Hypothesis:
+        written = self._written(drawn, ids, pieces)
+        text = written or bounded(source.strip()) or PLACEHOLDER
+        return Hypothesis(ids, drawn.ids, text, drawn.log_probability, verbatim=bool(written))
 
     def _written(self, drawn: Drawn, ids: list[int], pieces: list[str]) -> str:
-        return spell(drawn.ids, self.target_vocabulary, drawn.attention, (ids, pieces), self.lexicon)
+        return bounded(spell(drawn.ids, self.target_vocabulary, drawn.attention, (ids, pieces), self.lexicon))
 
 
 @contextmanager

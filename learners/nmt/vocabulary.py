@@ -58,8 +58,6 @@ class Subwords(Vocabulary):
     Part numbers and the like, words of both letters and digits, are no text: they are unknowns, and copied whole.
     """
 
-    kind = "bpe"
-
     def __init__(self, model: bytes) -> None:
         self._model = model
         self._processor = sentencepiece.SentencePieceProcessor()
@@ -150,8 +148,6 @@ def _learned_bytes(lines: Sequence[str], size: int, coverage: float) -> bytes:
 
 class Words(Vocabulary):
     """The most frequent words of one language; the rest is unknown."""
-
-    kind = "word"
 
     def __init__(self, words: Sequence[str]) -> None:
         self._words = [*SPECIALS, *words]

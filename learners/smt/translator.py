@@ -193,6 +193,8 @@ class SmtTranslator:
             recipe = SmtRecipe.from_values(values["recipe"])
             saved, weights = Kind(values["kind"]), np.array([values["weights"][name] for name in FEATURES])
             model = SmtModel.from_arrays(recipe, arrays)
+        except SnapshotError as reason:
+            raise SnapshotError(f"{path}: {reason}") from None
         except (KeyError, TypeError, ValueError, UnicodeDecodeError):
             raise SnapshotError(f"{path} lacks a part of a statistical translator") from None
         return cls(model, kind or saved, weights if kind in (None, saved) else None)

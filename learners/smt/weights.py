@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 import torch
 
 from learners.bandit.control_variates import ControlVariate
-from learners.bandit.gradient import GradientLearner
+from learners.bandit.gradient import GradientLearner, GradientRecipe
 from learners.bandit.objective import log_linear_gradient
-from learners.bandit.optimiser import Optimiser, OptimiserRecipe
 from learners.bandit.schedule import Schedule
 from learners.bandit.zeroth_order import ParameterNoise
 from learners.smt.forest import Derivation, Forest, LogLinearTranslator, Vector
@@ -15,10 +14,9 @@ from learners.smt.static import spoken
 
 
 @dataclass(frozen=True, kw_only=True)
-class WeightRecipe:
+class WeightRecipe(GradientRecipe):
     """Where a learner of weights starts, and how it steps."""
 
-    optimiser: OptimiserRecipe = field(default_factory=OptimiserRecipe)
     scale: float = 1.0  # times the tuned weights; tuning looks at the best translation only, which knows no scale
 
 
@@ -47,7 +45,7 @@ class WeightLearner(GradientLearner):
         self._weights: Vector = recipe.scale * translator.weights
         vector = torch.from_numpy(self._weights)  # shares memory: a step of the optimiser moves the weights
         vector.grad = torch.zeros_like(vector)
-        super().__init__(vector, Optimiser([vector], recipe.optimiser), variate, seed=seed)
+        super().__init__(vector, recipe, variate, seed=seed)
 
 
 @dataclass(frozen=True, slots=True)

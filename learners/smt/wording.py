@@ -15,16 +15,16 @@ import numpy.typing as npt
 import torch
 
 from learners.bandit.control_variates import ControlVariate
-from learners.bandit.gradient import GradientLearner
+from learners.bandit.gradient import GradientLearner, GradientRecipe
 from learners.bandit.objective import log_linear_gradient
-from learners.bandit.optimiser import Method, Optimiser, OptimiserRecipe
+from learners.bandit.optimiser import Method, OptimiserRecipe
 from learners.bandit.value import bucket
 from learners.smt.forest import LogLinearTranslator, Vector
 from learners.smt.static import spoken
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordingRecipe:
+class WordingRecipe(GradientRecipe):
     """How far it strays from the tuned translation, and how fast it learns."""
 
     optimiser: OptimiserRecipe = field(default_factory=lambda: OptimiserRecipe(Method.ADAGRAD, rate=1.0, clip=None))
@@ -50,7 +50,7 @@ class WordingLearner(GradientLearner):
     ) -> None:
         vector = torch.zeros(recipe.buckets, dtype=torch.float64)
         vector.grad = torch.zeros_like(vector)
-        super().__init__(vector, Optimiser([vector], recipe.optimiser), variate, seed=seed)
+        super().__init__(vector, recipe, variate, seed=seed)
         self._translator = translator
         self._recipe = recipe
         self._draw: _Draw | None = None

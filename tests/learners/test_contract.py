@@ -1,6 +1,12 @@
-"""Static systems have no state, and the smallest of them copies."""
+"""Static systems have no state, the smallest of them copies, and no text is longer than the service takes."""
 
-from learners.contract import CopySource
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lambdas.service import MAX_CHARACTERS, check_translation
+from learners.contract import CopySource, bounded
+from learners.dictionary import WordForWord
 from learners.snapshot import Snapshot
 
 
@@ -11,3 +17,24 @@ def test_copy_source_copies_and_never_learns():
     assert system.save() == Snapshot()
     system.load(system.save())
     assert system.propose(", 147 cm") == ", 147 cm"
+
+
+def test_a_text_is_cut_after_the_last_word_that_the_service_takes():
+    words = "seil " * 800  # 4,000 characters with the last space
+    assert bounded(words + "x") == words[:-1]
+    assert bounded(words[:-1] + "e rot") == words[:-1] + "e"
+    assert bounded(words[:-1] + "es rot") == words[:-6]
+    assert bounded("x" * 4_001) == "x" * 4_000  # a word without end
+    assert bounded("x" * 4_000) == "x" * MAX_CHARACTERS
+
+
+@given(st.lists(st.tuples(st.sampled_from("a𝄞"), st.integers(1, 3_000)), min_size=1, max_size=5))
+def test_whatever_is_bounded_is_taken_by_the_service(words):
+    text = " ".join(letter * count for letter, count in words)
+    check_translation(bounded(text))
+    assert text.startswith(bounded(text))
+
+
+@pytest.mark.parametrize("system", [CopySource(), WordForWord({"rot": "red"})])
+def test_a_source_that_is_longer_than_a_translation_may_be_is_answered(system):
+    check_translation(system.propose("rot " * 2_000))

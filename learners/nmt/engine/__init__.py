@@ -76,23 +76,24 @@ class Engine:
             self._weights, encoded, decoded, weights, entropy, temperature, masks, self._gradients
         )
 
-    def masks(self, trace: Trace, probability: float) -> Masks:
-        """What dropout keeps for this source and translation, drawn where torch draws its own."""
-        source, states = trace.encoded.forwards.inputs, trace.encoded.states
-        target, combined = trace.decoded.run.inputs, trace.decoded.combined
-        return Masks(*(_mask(rows, probability) for rows in (source, states, target, combined)))
+    def follow(self, source_ids: list[int], ids: list[int], temperature: float, dropout: float) -> Trace:
+        """A translation that is known, as it would have been computed with dropout."""
+        masks = self._masks(len(source_ids), len(ids), dropout) if dropout else self._keep_all
+        encoded = encode(self._weights, np.array(source_ids), masks)
+        decoded = follow(self._weights, encoded, np.array(ids), temperature, masks)
+        return Trace(encoded, decoded, temperature, masks)
 
-    def dropped_out(self, trace: Trace, masks: Masks) -> Trace:
-        """The same translation of the same source, as it would have been computed with dropout."""
-        encoded = encode(self._weights, trace.encoded.ids, masks)
-        decoded = follow(self._weights, encoded, trace.decoded.ids, trace.temperature, masks)
-        return Trace(encoded, decoded, trace.temperature, masks)
-
-
-def _mask(rows: Array, probability: float) -> Array:
-    kept = torch.empty(rows.shape, dtype=torch.from_numpy(rows).dtype).bernoulli_(1 - probability)
-    mask: Array = kept.div_(1 - probability).numpy()
-    return mask
+    def _masks(self, source: int, target: int, dropout: float) -> Masks:
+        """What dropout keeps of sentences that long, drawn where torch draws its own."""
+        network, dtype = self._weights, torch.from_numpy(self._weights.output_bias).dtype
+        shapes = (
+            (source, network.source_embedding.shape[1]),
+            (source, network.key_weights.shape[1]),
+            (target, network.target_embedding.shape[1]),
+            (target, len(network.combine_bias)),
+        )
+        kept = (torch.empty(shape, dtype=dtype).bernoulli_(1 - dropout).div_(1 - dropout) for shape in shapes)
+        return Masks(*(mask.numpy() for mask in kept))
 
 
 def _network(tensors: dict[str, torch.Tensor]) -> Network:

@@ -10,8 +10,10 @@ import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from platform import python_version
 
 from filelock import FileLock
+from numba.core.registry import cpu_target
 
 from learners.errors import LearnerError
 from learners.patience import notice_if_slow
@@ -22,9 +24,23 @@ COMPILE = "import sys; sys.path[:] = {path!r}; from learners.nmt.engine.rehearsa
 
 
 def fingerprint() -> str:
-    """Changes with the code: numba's cache knows the file of a function, but not the files of what it calls."""
-    sources = b"".join(path.read_bytes() for path in sorted(HOME.glob("*.py")))
-    return hashlib.sha256(sources + version("numba").encode()).hexdigest()[:16]
+    """Changes when numba would compile, or should: with the code, and with what it is compiled for."""
+    return f"{_of_code()}-{_of_machine()}"
+
+
+def _of_code() -> str:
+    """Numba's cache knows the file of a function, but not the files of what it calls, nor of its constants."""
+    files = (*sorted(HOME.glob("*.py")), HOME.parent / "vocabulary.py")  # whose numbers of symbols are compiled in
+    return _digest(*(path.read_bytes() for path in files), version("numba").encode())
+
+
+def _of_machine() -> str:
+    """Numba's cache holds code for one processor, with its instructions, and one Python."""
+    return _digest(repr(cpu_target.target_context.codegen().magic_tuple()).encode(), python_version().encode())
+
+
+def _digest(*parts: bytes) -> str:
+    return hashlib.sha256(b"".join(parts)).hexdigest()[:16]
 
 
 def ensure_compiled(cache: Path) -> None:
@@ -40,11 +56,12 @@ def ensure_compiled(cache: Path) -> None:
 
 
 def _compile_afresh(cache: Path) -> None:
-    for stale in (
-        *cache.glob("engine-*.ready"),
-        *(path for kind in ("nbi", "nbc") for path in cache.glob(f"*.{kind}")),
-    ):
-        stale.unlink()
+    if not any(cache.glob(f"engine-{_of_code()}-*.ready")):  # else other machines share the folder, and load from it
+        for stale in (
+            *cache.glob("engine-*.ready"),
+            *(path for kind in ("nbi", "nbc") for path in cache.glob(f"*.{kind}")),
+        ):
+            stale.unlink()
     command = [sys.executable, "-c", COMPILE.format(path=sys.path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -19,5 +19,5 @@ def rehearse() -> None:
     with torch.no_grad():
         engine.draw([EOS], 1.0, None)
         drawn, trace = engine.draw([EOS], 1.0, np.zeros(length_bound(1)))
-        for learned in (trace, engine.dropped_out(trace, engine.masks(trace, 0.5))):
+        for learned in (trace, engine.follow([EOS], drawn.ids, 1.0, 0.5)):
             engine.backward(learned, np.zeros(len(drawn.ids)), 0.0)

@@ -1,6 +1,9 @@
 """The learners with a network: what they have in common, and what each does with a reward."""
 
 import zlib
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,14 +12,26 @@ import torch
 from learners.bandit.control_variates import NoControlVariate, RunningMean
 from learners.bandit.expected_loss import ExpectedLossLearner, ExpectedLossRecipe
 from learners.bandit.imitation import ImitationLearner, ImitationRecipe
-from learners.bandit.optimiser import Method, OptimiserRecipe
+from learners.bandit.optimiser import Method, Optimiser, OptimiserRecipe
 from learners.bandit.perturbation import PerturbationLearner, PerturbationRecipe
 from learners.bandit.safeguards import SafeguardRecipe
-from learners.bandit.schedule import Schedule
+from learners.bandit.schedule import Decay, Schedule
 from learners.bandit.value import SourceValue
+from learners.contract import PLACEHOLDER
 from learners.errors import DivergedError, LearnerError, RewardError, SnapshotError
+from learners.nmt.vocabulary import EOS
+from learners.seed_models import SeedModel
 from learners.snapshot import Snapshot
+from learners.systems import find_system
 from tests.learners import tiny
+from tests.learners.nmt.toys import (
+    ARCHITECTURES,
+    TINY,
+    log_probability,
+    steady_translator,
+    three_token_translator,
+    tiny_translator,
+)
 
 SGD = OptimiserRecipe(Method.SGD, rate=0.1, clip=None)
 SOURCES = [source for source, _ in tiny.sentences(12, seed=5)]
@@ -100,6 +115,25 @@ def test_a_proposal_alone_changes_nothing(make):
     assert np.array_equal(vector(learner), before)
 
 
+@pytest.mark.parametrize(
+    ("other", "difference"),
+    [
+        (lambda: expected_loss(optimiser=replace(SGD, rate=0.2)), "the snapshot is of the recipe"),
+        (lambda: expected_loss(batch=2), "the snapshot is of the recipe"),
+        (lambda: expected_loss(RunningMean), "the snapshot is of the variate {'kind': 'RunningMean'"),
+        (lambda: expected_loss(SourceValue), "the snapshot is of the variate {'kind': 'SourceValue'"),
+    ],
+)
+def test_a_snapshot_of_another_recipe_is_refused(other, difference):
+    with pytest.raises(SnapshotError, match=difference):
+        expected_loss().load(other().save())
+
+
+def test_a_mean_with_the_current_reward_does_not_go_on_as_one_without():
+    published, other = (RunningMean(include_current=current) for current in (True, False))
+    assert published.about() != other.about()
+
+
 @pytest.mark.parametrize("reward", [float("nan"), float("inf"), -0.1, 1.1])
 def test_a_reward_that_is_none_is_refused(reward):
     learner = expected_loss()
@@ -124,10 +158,21 @@ def test_a_snapshot_of_another_model_is_refused():
         expected_loss().load(saved)
 
 
-def test_a_step_that_is_too_large_is_noticed():
-    learner = expected_loss(optimiser=OptimiserRecipe(Method.ADAM, rate=1e30))
+@pytest.mark.parametrize("rate", [1e30, 1.0])  # at 1, no parameter is large by itself: Adam moves each by the rate
+def test_a_step_that_is_too_large_is_noticed(rate):
+    learner = expected_loss(RunningMean, optimiser=OptimiserRecipe(Method.ADAM, rate=rate))
     with pytest.raises(DivergedError, match="has grown to"):
         play(learner)
+
+
+def test_parameters_may_grow_to_ten_times_what_they_were():
+    learner = expected_loss(optimiser=OptimiserRecipe(Method.SGD, rate=0.0))
+    play(learner, SOURCES[:1])
+    learner._vector.data *= 9.9
+    play(learner, SOURCES[:1])
+    learner._vector.data *= 1.02
+    with pytest.raises(DivergedError, match="the norm of the parameters has grown to"):
+        play(learner, SOURCES[:1])
 
 
 def test_a_model_that_is_broken_is_noticed():
@@ -146,7 +191,7 @@ def test_expected_loss_steps_along_the_gradient_of_what_it_sampled(temperature, 
     learner.update(SOURCES[0], translation, reward)
     twin = tiny.translator()
     sample = twin.sample(SOURCES[0], temperature, np.random.default_rng(1))
-    (reward * twin.sequence_log_probability(sample.source_ids, sample.ids, temperature)).backward()
+    (reward * log_probability(twin, sample.source_ids, sample.ids, temperature)).backward()
     assert sample.text == translation
     assert vector(learner) - before == pytest.approx(0.1 * twin.vector.grad.numpy(), abs=1e-6)
 
@@ -167,8 +212,56 @@ def test_a_minibatch_is_one_step_along_the_mean_gradient():
     twin, rng = tiny.translator(), np.random.default_rng(1)
     for source in SOURCES[:2]:
         sample = twin.sample(source, 1.0, rng)
-        (reward_of(source, sample.text) / 2 * twin.sequence_log_probability(sample.source_ids, sample.ids)).backward()
+        (reward_of(source, sample.text) / 2 * log_probability(twin, sample.source_ids, sample.ids)).backward()
     assert vector(batch) - before == pytest.approx(0.1 * twin.vector.grad.numpy(), abs=1e-6)
+
+
+def scripted(*lines: list[float]) -> Any:
+    """A source of randomness that draws what is written down, a line for each sample."""
+    left = iter(lines)
+    return SimpleNamespace(random=lambda count: np.resize(next(left), count), choice=lambda *_, **__: [])
+
+
+class Expecting(NoControlVariate):
+    """Compares every reward with 0.4."""
+
+    def advantage(self, source, reward):
+        return reward - 0.4
+
+
+@pytest.mark.parametrize(("variate", "gradient"), [(Expecting, 0.2), (RunningMean, 0.133333)])
+@pytest.mark.parametrize("accelerated", [True, False])
+def test_the_gradient_of_a_minibatch_of_three_rounds(variate, gradient, accelerated):
+    """Card B14: rewards of 0.2, 0.6 and 0.4 for translations whose d log p are 1, -2 and 0.5.
+
+    The derivatives are those along a direction of the output bias. It is 0 in the mean, so that every token adds its
+    own number: 0 for the end, 0.5 for an unknown, 1 for "a" and -2 for "b". The running mean is 0.2, 0.4 and 0.4.
+    """
+    translator = steady_translator(["a", "b"], np.log([0.3, 0.2, 0.3, 0.2]).tolist())
+    translator.accelerated = accelerated
+    learner = ExpectedLossLearner(translator, ExpectedLossRecipe(optimiser=SGD, batch=3), variate(), seed=1)
+    learner._rng = scripted([0.6, 0.1], [0.9, 0.1], [0.4, 0.1])
+    before = translator.model.output_bias.detach().clone()
+    for ids, reward in (([4, EOS], 0.2), ([5, EOS], 0.6), ([3, EOS], 0.4)):
+        assert torch.equal(translator.model.output_bias, before)
+        proposed = learner.propose("a b")
+        assert learner._sample is not None
+        assert learner._sample.ids == ids
+        learner.update("a b", proposed, reward)
+    found = (before - translator.model.output_bias.detach()) / SGD.rate
+    assert found[2:] @ torch.tensor([0.0, 0.5, 1.0, -2.0]) == pytest.approx(gradient, abs=1e-6)
+
+
+def test_a_minibatch_of_one_is_exactly_a_round():
+    learner = expected_loss(RunningMean, batch=1, optimiser=OptimiserRecipe(rate=1e-2))
+    play(learner)
+    twin, compared, rng = tiny.translator(), RunningMean(), np.random.default_rng(1)
+    optimiser = Optimiser([twin.vector], OptimiserRecipe(rate=1e-2))
+    for source in SOURCES:
+        sample = twin.sample(source, 1.0, rng)
+        twin.backward(sample, compared.advantage(source, reward_of(source, sample.text)))
+        optimiser.step()
+    assert np.array_equal(vector(learner), twin.vector.detach().numpy())
 
 
 def test_with_replay_a_step_also_imitates_what_went_well_before():
@@ -182,7 +275,7 @@ def test_with_replay_a_step_also_imitates_what_went_well_before():
     sample = twin.sample(SOURCES[1], 1.0, rng)
     play(learner, SOURCES[1:2])
     gained = sum(
-        reward_of(source, one.text) * twin.sequence_log_probability(one.source_ids, one.ids)
+        reward_of(source, one.text) * log_probability(twin, one.source_ids, one.ids)
         for source, one in zip(SOURCES[:2], (good, sample), strict=True)
     )
     (gained / 2).backward()  # one fresh experience and one replayed
@@ -196,11 +289,62 @@ def test_what_went_worse_than_expected_is_not_replayed():
     assert len(learner._memory) == 0
 
 
+def told(variate, reward):
+    """A control variate that expects this reward."""
+    variate.advantage("", reward)
+    return variate
+
+
+def test_nothing_is_learned_from_a_sample_without_text_which_was_answered_with_another():
+    recipe = ExpectedLossRecipe(optimiser=SGD, safeguards=GUARDED, replayed=1)
+    learner = ExpectedLossLearner(three_token_translator(), recipe, told(RunningMean(), 0.2), seed=1)
+    before = vector(learner)
+    assert learner.propose("a") == "a"  # the greedy translation
+    assert learner._sample is not None
+    assert learner._sample.ids == [EOS]
+    learner.update("a", "a", 0.8)
+    assert np.array_equal(vector(learner), before)
+    assert len(learner._memory) == 0
+    assert learner.save().values["variate"] == {"sum": 1.0, "count": 2}  # which knows nothing of translations
+
+
+def test_nothing_is_imitated_that_was_not_said():
+    recipe = ImitationRecipe(optimiser=SGD, batch=1)
+    learner = ImitationLearner(three_token_translator(), recipe, told(SourceValue(), 0.2), seed=1)
+    before = vector(learner)
+    assert learner.propose("") == PLACEHOLDER
+    learner.update("", PLACEHOLDER, 0.8)
+    assert np.array_equal(vector(learner), before)
+
+
 def test_once_cold_it_plays_greedily_and_learns_no_more():
     learner = expected_loss(schedule=Schedule(start=2, cooling=1e-4))
     play(learner, SOURCES[:2])
     before = vector(learner)
     assert play(learner, SOURCES[2:5]) == [learner._translator.greedy(source).text for source in SOURCES[2:5]]
+    assert np.array_equal(vector(learner), before)
+
+
+def in_round(learner, k):
+    """As if it had lived through all rounds before."""
+    saved = learner.save()
+    saved.values["rounds"] = k - 1
+    learner.load(saved)
+    return learner
+
+
+def test_while_annealing_it_samples_up_to_the_last_round_above_a_thousandth():
+    learner = in_round(expected_loss(), 700_687)
+    learner.propose(SOURCES[0])
+    assert learner._sample is not None
+    assert learner._sample.temperature == pytest.approx(0.001003, abs=1e-6)
+
+
+@pytest.mark.parametrize("n", [688, 10_346, 74_141])  # below a thousandth, and 0 in single and in double precision
+def test_while_annealing_it_is_greedy_and_still_long_before_the_temperature_is_zero(n):
+    learner = in_round(expected_loss(schedule=Schedule(decay=Decay.DIRECT)), 700_000 + n)
+    before = vector(learner)
+    assert play(learner, SOURCES[:3]) == [learner._translator.greedy(source).text for source in SOURCES[:3]]
     assert np.array_equal(vector(learner), before)
 
 
@@ -220,6 +364,25 @@ def test_dropout_applies_to_learning_only_and_depends_on_seed_and_round():
     assert torch.equal(torch.random.get_rng_state(), state)
 
 
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_while_learning_dropout_is_the_learners_and_not_that_of_pretraining(architecture):
+    def learner(pretraining, dropout):
+        translator = tiny_translator(replace(TINY, architecture=architecture, dropout=pretraining))
+        recipe = ExpectedLossRecipe(optimiser=SGD, dropout=dropout)
+        return ExpectedLossLearner(translator, recipe, NoControlVariate(), seed=1)
+
+    def dropouts(learner):
+        return {module.p for module in learner._translator.model.modules() if isinstance(module, torch.nn.Dropout)}
+
+    first, second, without = learner(0.0, 0.5), learner(0.9, 0.5), learner(0.9, 0.0)
+    for one in (first, second, without):
+        one.propose("rot hemd")
+        one.update("rot hemd", "", 0.7)
+    assert np.array_equal(vector(first), vector(second))
+    assert not np.array_equal(vector(first), vector(without))
+    assert (dropouts(first), dropouts(second)) == ({0.0}, {0.9})  # as they were
+
+
 def test_a_learner_finds_the_output_that_pays():
     learner = expected_loss(
         RunningMean, optimiser=OptimiserRecipe(Method.ADAM, rate=1e-2), schedule=Schedule(temperature=1.0)
@@ -234,12 +397,45 @@ def test_a_learner_finds_the_output_that_pays():
     assert np.mean(rewards[-30:]) > 0.9
 
 
+@pytest.mark.parametrize("variate", [NoControlVariate, RunningMean])
+def test_a_network_finds_the_first_token_that_pays(variate):  # card B8
+    translator, compared, rng = three_token_translator(), variate(), np.random.default_rng(0)
+    optimiser = Optimiser([translator.vector], OptimiserRecipe(Method.SGD, rate=0.5, clip=None))
+
+    def probability():
+        return translator.model.output_bias[2:].softmax(0)[2].item()
+
+    assert probability() == pytest.approx(0.090031, abs=1e-6)
+    for _ in range(200):
+        sample = translator.sample("a", 1.0, rng)
+        advantage = compared.advantage("a", float(sample.ids[0] == 4))
+        translator.backward(sample, [advantage, *[0.0] * (len(sample.ids) - 1)])
+        optimiser.step()
+    assert probability() > 0.99
+
+
 def test_zeroth_order_moves_only_what_was_chosen():
     learner = szo(chosen="output_bias", optimiser=SGD)
     before = {name: p.detach().clone() for name, p in learner._translator.model.named_parameters()}
     play(learner)
     moved = {n for n, p in learner._translator.model.named_parameters() if not torch.equal(p, before[n])}
     assert moved == {"output_bias"}
+
+
+def test_zeroth_order_as_registered_goes_as_far_as_it_paid(tmp_path):
+    """A clipped gradient would be as long as any other: only the sign of the advantage would be left."""
+    shelf = tiny.shelf(tmp_path, SeedModel.BNMT)
+    small, large = (_gradient(find_system("BNMT-SZO-CV").learner(shelf, 1), advantage) for advantage in (0.001, 0.5))
+    assert torch.allclose(large, 500 * small, rtol=1e-4)
+    assert small.norm() > 0
+
+
+def _gradient(learner, advantage):
+    """What the optimiser is given to step along."""
+    seen = []
+    learner._optimiser._optimiser.step = lambda: seen.append(learner._vector.grad.clone())
+    learner._learn(SOURCES[0], advantage)
+    return seen[0]
 
 
 def test_zeroth_order_refuses_parameters_that_do_not_exist():
@@ -274,5 +470,20 @@ def test_imitation_makes_what_went_well_more_probable():
     good = translator.greedy(SOURCES[0])
     learner.propose(SOURCES[0])
     learner.update(SOURCES[0], good.text, 0.9)
-    after = translator.sequence_log_probability(good.source_ids, good.ids)
+    after = log_probability(translator, good.source_ids, good.ids)
     assert float(after.detach()) > good.log_probability
+
+
+def test_what_is_fresh_and_what_is_replayed_lose_different_units_to_dropout(monkeypatch):
+    learner = expected_loss(dropout=0.5, replayed=1)
+    play(learner, SOURCES[:4])
+    kept, draw = [], learner._translator._engine._masks
+
+    def masks(*what):
+        kept.append(draw(*what))
+        return kept[-1]
+
+    monkeypatch.setattr(learner._translator._engine, "_masks", masks)
+    play(learner, SOURCES[4:5])
+    fresh, replayed = (drawn.source[:3] for drawn in kept)
+    assert not np.array_equal(fresh, replayed)

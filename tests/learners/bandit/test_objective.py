@@ -1,17 +1,16 @@
-"""Expected-loss gradients: the literal numbers of cards B4, B8 and B14, and finite differences."""
+"""Expected-loss gradients: the literal numbers of card B4, and finite differences."""
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+import torch
 
 from learners.bandit.control_variates import NoControlVariate, RunningMean
-from learners.bandit.objective import log_linear_gradient, minibatch_gradient, softmax_gradient
+from learners.bandit.objective import log_linear_gradient
+from learners.bandit.optimiser import Method, Optimiser, OptimiserRecipe
 
 FEATURES = np.array([[1.0, 0, 2], [0, 1, 1], [1, 1, 0]])
 WEIGHTS = np.array([0.5, 0.2, 0.1])
 REWARDS = np.array([0.9, 0.3, 0.5])
-SCORES = np.array([2.0, 1.0, 0.0])
 
 
 def probabilities(weights):
@@ -51,42 +50,35 @@ def test_in_expectation_it_is_the_gradient_of_the_expected_loss(baseline):
     assert exact == pytest.approx(differences, abs=1e-8)
 
 
-@pytest.mark.parametrize(
-    ("temperature", "gradient"), [(1.0, [0.066524, -0.075527, 0.009003]), (0.5, [0.173363, -0.176538, 0.003175])]
-)
-def test_a_token_drawn_at_a_temperature(temperature, gradient):
-    assert softmax_gradient(0.4 - 0.3, SCORES, 1, temperature) == pytest.approx(gradient, abs=1e-6)
-
-
-@given(st.floats(0.05, 3), st.integers(0, 2), st.floats(-1, 1))
-def test_the_softmax_gradient_is_that_of_finite_differences(temperature, chosen, advantage):
-    def loss(scores):
-        scaled = (scores - scores.max()) / temperature
-        return -advantage * (scaled[chosen] - np.log(np.exp(scaled).sum()))
-
-    gradient = softmax_gradient(advantage, SCORES, chosen, temperature)
-    differences = [(loss(SCORES + h) - loss(SCORES - h)) / 2e-6 for h in 1e-6 * np.eye(3)]
-    assert gradient == pytest.approx(differences, abs=1e-6)
-
-
 def test_no_advantage_no_change():
-    assert softmax_gradient(0.0, SCORES, 1).tolist() == [0, 0, 0]
+    assert log_linear_gradient(0.0, FEATURES[1], EXPECTED).tolist() == [0, 0, 0]
 
 
-def test_a_minibatch_takes_the_mean():
-    slopes, baseline = [1.0, -2.0, 0.5], 0.4
-    gradients = [np.array([-(reward - baseline) * s]) for reward, s in zip([0.2, 0.6, 0.4], slopes, strict=True)]
-    assert minibatch_gradient(gradients) == pytest.approx([0.2])
-    assert minibatch_gradient(gradients[:1]) == gradients[0]
+def softmax(logits):
+    odds = np.exp(logits - logits.max())
+    return odds / odds.sum()
 
 
-@pytest.mark.parametrize("variate", [NoControlVariate, RunningMean])
-def test_the_one_good_token_is_found(variate):
-    scores, baseline, rng = SCORES.copy(), variate(), np.random.default_rng(0)
+def learned(variate, seed):
+    """How probable the third token is after 200 rounds that paid for no other (card B8)."""
+    logits, rng = np.array([2.0, 1.0, 0.0]), np.random.default_rng(seed)
+    shared = torch.from_numpy(logits)
+    optimiser = Optimiser([shared], OptimiserRecipe(Method.SGD, rate=0.5, clip=None))
+    assert softmax(logits)[2] == pytest.approx(0.090031, abs=1e-6)
     for _ in range(200):
-        odds = np.exp(scores)
-        chosen = int(rng.choice(3, p=odds / odds.sum()))
-        advantage = baseline.advantage("s", float(chosen == 2))
-        scores -= 0.5 * softmax_gradient(advantage, scores, chosen)
-    odds = np.exp(scores)
-    assert odds[2] / odds.sum() > 0.99
+        token = rng.choice(3, p=softmax(logits))
+        advantage = variate.advantage("s", float(token == 2))
+        shared.grad = torch.from_numpy(log_linear_gradient(advantage, np.eye(3)[token], softmax(logits)))
+        optimiser.step()
+    return softmax(logits)[2]
+
+
+def test_a_policy_of_one_token_finds_the_one_that_pays():
+    assert min(learned(NoControlVariate(), seed) for seed in range(20)) > 0.99
+
+
+def test_with_a_control_variate_too_but_with_more_luck():
+    """What it expects is soon near 1. Then good rounds teach little, and how far it gets depends on a few bad ones."""
+    found = [learned(RunningMean(), seed) for seed in range(20)]
+    assert np.median(found) > 0.99
+    assert min(found) > 0.98

@@ -1,5 +1,6 @@
 """Annealing: the arithmetic of card B8, in both of its readings."""
 
+import numpy as np
 import pytest
 
 from learners.bandit.schedule import Decay, Schedule
@@ -36,6 +37,14 @@ def test_the_paper_multiplies_the_temperatures_up():
     for n in range(1, 60):
         product *= CUMULATIVE.temperature_at(START + n)
         assert CUMULATIVE.rate_factor(START + n) == pytest.approx(product)
+
+
+@pytest.mark.parametrize(("n", "precision"), [(10_346, np.float32), (74_141, np.float64)])
+def test_the_first_round_whose_temperature_is_no_longer_above_zero(n, precision):
+    before, then = (precision(CUMULATIVE.temperature_at(START + number)) for number in (n - 1, n))
+    assert before > 0
+    assert then == 0
+    assert CUMULATIVE.frozen(START + n - 1)
 
 
 def test_it_freezes_before_anything_overflows():

@@ -1,15 +1,19 @@
 """The engine is compiled by one process for all others."""
 
+import ast
 import os
+import runpy
+import shutil
 import subprocess
 import sys
 import threading
 
 import pytest
+from numba.core import config
 
 from learners import patience
 from learners.errors import LearnerError
-from learners.nmt.engine import compilation, network
+from learners.nmt.engine import cache, compilation, network
 from learners.nmt.engine.compilation import NOTICE, ensure_compiled, fingerprint
 from tests.learners.nmt.toys import tiny_translator
 from tests.learners.timers import let_ring
@@ -37,6 +41,11 @@ def test_whoever_plays_loads_and_never_compiles():
         assert sum(function.stats.cache_hits.values()) >= 1
 
 
+def test_set_up_leaves_it_compiled():
+    runpy.run_module("learners.nmt.engine")
+    assert (cache() / f"engine-{fingerprint()}.ready").exists()
+
+
 def test_it_is_compiled_once(tmp_path, compilations):
     for _ in range(2):
         ensure_compiled(tmp_path / "cache")
@@ -57,6 +66,54 @@ def test_a_change_of_the_code_compiles_it_again(tmp_path, compilations, monkeypa
     monkeypatch.setattr(compilation, "fingerprint", lambda: "another")
     ensure_compiled(tmp_path)
     assert len(compilations) == 2
+
+
+def test_a_change_of_a_constant_that_is_compiled_in_changes_the_fingerprint(tmp_path, monkeypatch):
+    home = shutil.copytree(compilation.HOME, tmp_path / "engine")
+    text = (compilation.HOME.parent / "vocabulary.py").read_text()
+    monkeypatch.setattr(compilation, "HOME", home)
+    (tmp_path / "vocabulary.py").write_text(text)
+    before = fingerprint()
+    (tmp_path / "vocabulary.py").write_text(
+        text.replace("PAD, BOS, EOS, UNK = range(4)", "PAD, BOS, UNK, EOS = range(4)")
+    )
+    assert fingerprint() != before
+
+
+def test_compiled_code_takes_nothing_from_files_that_the_fingerprint_does_not_know():
+    trees = [
+        ast.parse(path.read_bytes()) for path in compilation.HOME.glob("*.py") if "\n@compiled\n" in path.read_text()
+    ]
+    imported = {node.module for tree in trees for node in tree.body if isinstance(node, ast.ImportFrom)}
+    ours = {module for module in imported if module and module.startswith("learners.")}
+    assert len(trees) == 3
+    assert {module for module in ours if not module.startswith("learners.nmt.engine.")} == {"learners.nmt.vocabulary"}
+
+
+def test_another_processor_compiles_in_advance(tmp_path, compilations, monkeypatch):
+    ensure_compiled(tmp_path)
+    monkeypatch.setattr(config, "CPU_NAME", "another")  # as NUMBA_CPU_NAME does
+    ensure_compiled(tmp_path)
+    assert len(compilations) == 2
+
+
+def test_another_python_compiles_in_advance(tmp_path, compilations, monkeypatch):
+    ensure_compiled(tmp_path)
+    monkeypatch.setattr(compilation, "python_version", lambda: "3.99.0")
+    ensure_compiled(tmp_path)
+    assert len(compilations) == 2
+
+
+def test_machines_that_share_a_folder_leave_each_other_their_code(tmp_path, monkeypatch):
+    monkeypatch.setattr(compilation, "COMPILE", "pass")
+    ensure_compiled(tmp_path)
+    first, compiled = tmp_path / f"engine-{fingerprint()}.ready", tmp_path / "network.encode-1.1.nbc"
+    compiled.touch()
+    monkeypatch.setattr(config, "CPU_NAME", "another")
+    ensure_compiled(tmp_path)
+    second = tmp_path / f"engine-{fingerprint()}.ready"
+    assert first != second
+    assert all(path.exists() for path in (first, second, compiled))
 
 
 def test_stale_code_is_removed_before_it_is_compiled_again(tmp_path, monkeypatch):
@@ -81,15 +138,45 @@ def test_what_cannot_be_compiled_is_said_in_one_line_and_tried_again_next_time(t
             ensure_compiled(tmp_path)
 
 
-def test_the_rehearsal_compiles_all_that_learning_needs(tmp_path):
-    """After it, a process that draws and learns finds everything in the cache, whatever it is."""
-    script = (
-        "from learners.nmt.engine import network as n\n"
-        "from learners.nmt.engine.rehearsal import rehearse\n"
-        "rehearse()\n"
-        "functions = (n.encode, n.decode, n.follow, n.add_translation_gradients)\n"
-        "print(sum(sum(f.stats.cache_misses.values()) for f in functions))\n"
-    )
+PLAYERS = """
+import numpy as np
+from learners.bandit.control_variates import RunningMean
+from learners.bandit.expected_loss import ExpectedLossLearner, ExpectedLossRecipe
+from learners.bandit.imitation import ImitationLearner, ImitationRecipe
+from learners.bandit.perturbation import PerturbationLearner, PerturbationRecipe
+from learners.bandit.safeguards import SafeguardRecipe
+from learners.nmt.engine import network
+from learners.nmt.engine.rehearsal import rehearse
+from tests.learners.nmt.toys import tiny_translator
+
+curious = SafeguardRecipe(surprise_floor=9.0, entropy_bonus=0.01)
+players = [
+    (ExpectedLossLearner, ExpectedLossRecipe()),
+    (ExpectedLossLearner, ExpectedLossRecipe(dropout=0.5)),
+    (ExpectedLossLearner, ExpectedLossRecipe(batch=2, replayed=2, safeguards=curious)),
+    (ExpectedLossLearner, ExpectedLossRecipe(batch=2, replayed=2, dropout=0.1)),
+    (ImitationLearner, ImitationRecipe(batch=2, replayed=2, dropout=0.0)),
+    (ImitationLearner, ImitationRecipe(batch=2, replayed=2, dropout=0.1)),
+    (PerturbationLearner, PerturbationRecipe()),
+]
+functions = (network.encode, network.decode, network.follow, network.add_translation_gradients)
+rehearse()
+rehearsed = [set(function.signatures) for function in functions]
+for kind, recipe in players:
+    learner = kind(tiny_translator(), recipe, RunningMean(), seed=1)
+    before = learner.save().arrays["vector"]
+    for reward in np.linspace(0, 1, 8):
+        learner.update("rot hemd", learner.propose("rot hemd"), reward)
+    assert (learner.save().arrays["vector"] != before).any(), "it learns"
+
+for function, known in zip(functions, rehearsed):
+    print(len(known), len(set(function.signatures) - known), len(function.stats.cache_misses))
+"""
+
+
+def test_the_rehearsal_compiles_all_that_learning_needs():
+    """After it, learners of every kind meet no function with types that it did not have, and load all of them."""
     tiny_translator()  # makes sure that the cache is there
-    done = subprocess.run([sys.executable, "-c", script], env=dict(os.environ), capture_output=True, text=True)
-    assert (done.stdout.strip(), done.returncode) == ("0", 0)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", PLAYERS], env=environment, capture_output=True, text=True)
+    assert (done.stdout, done.returncode) == ("1 0 0\n" * 4, 0), done.stderr

@@ -11,10 +11,12 @@ import torch
 
 from learners.nmt import decoding
 from learners.nmt.batches import padded
-from learners.nmt.decoding import beam_search, draw, length_bound
+from learners.nmt.committee import Committee
+from learners.nmt.decoding import Ray, _hopeless, beam_search, draw, length_bound
 from learners.nmt.translator import Translator, new_model
 from learners.nmt.vocabulary import EOS, Words
-from tests.learners.nmt.toys import ARCHITECTURES, TINY, three_token_translator
+from tests.learners import tiny
+from tests.learners.nmt.toys import ARCHITECTURES, TINY, log_probability, three_token_translator
 
 SOURCE = [4, 4, 2]
 LONGEST = 4
@@ -50,10 +52,10 @@ def all_translations():
 def test_a_wide_beam_finds_the_best_of_all_translations(architecture, short):
     translator = small_model(architecture)
     candidates = [ids for ids in all_translations() if len(ids) <= LONGEST]
-    scores = [translator.sequence_log_probability(SOURCE, ids).item() / len(ids) for ids in candidates]
+    scores = [log_probability(translator, SOURCE, ids).item() / len(ids) for ids in candidates]
     # A beam ends with finished translations if there are any, and only else with those that were cut.
     best = max((place for place, ids in enumerate(candidates) if ids[-1] == EOS), key=lambda place: scores[place])
-    found = beam_search([translator.model], padded([SOURCE], CPU), 2_000)
+    found = beam_search(Committee([translator.model]), padded([SOURCE], CPU), 2_000)
     assert found.ids == candidates[best]
     assert found.log_probability == pytest.approx(scores[best] * len(found.ids))
 
@@ -62,24 +64,45 @@ def test_a_beam_of_one_is_greedy(short):
     for seed in range(5):
         model = small_model(seed=seed).model
         source = padded([SOURCE], CPU)
-        assert beam_search([model], source, 1).ids == draw(model, source, 1.0, None).ids
+        assert beam_search(Committee([model]), source, 1).ids == draw(model, source, 1.0, None).ids
 
 
 def test_a_beam_of_identical_models_is_a_beam_of_one_of_them():
     model = small_model().model
     source = padded([SOURCE], CPU)
-    alone, together = beam_search([model], source, 4), beam_search([model, model, model], source, 4)
+    alone, together = (beam_search(Committee([model] * count), source, 4) for count in (1, 3))
     assert together.ids == alone.ids
     assert together.log_probability == pytest.approx(alone.log_probability)
 
 
 def test_an_ensemble_averages_probabilities(short):
     one, other = small_model(seed=1), small_model(seed=2)
-    found = beam_search([one.model, other.model], padded([SOURCE], CPU), 3)
+    found = beam_search(Committee([one.model, other.model]), padded([SOURCE], CPU), 3)
     votes = [
         translator.log_probabilities([SOURCE], [found.ids])[0].exp().detach().numpy() for translator in (one, other)
     ]
     assert found.log_probability == pytest.approx(np.log(np.mean(votes, axis=0)).sum())
+
+
+@pytest.mark.parametrize(("best", "hopeless"), [(-0.19, True), (-0.21, False)])
+def test_a_ray_is_hopeless_if_certainty_up_to_the_bound_would_not_help(best, hopeless):
+    assert _hopeless([Ray([3], -7.0, []), Ray([4], -6.0, [])], best, longest=30) is hopeless  # -0.2 at best
+
+
+def test_a_beam_that_ends_early_finds_the_same(monkeypatch):
+    translator, ends = tiny.translator(), []
+    translator.vector.data *= 5  # a model that is sure of itself
+    sources = [source for source, _ in tiny.sentences(20, seed=3)]
+
+    def hopeless(*what):
+        ends.append(_hopeless(*what))
+        return ends[-1]
+
+    monkeypatch.setattr("learners.nmt.decoding._hopeless", hopeless)
+    early = [translator.beam(source, 12).text for source in sources]
+    assert any(ends)
+    monkeypatch.setattr("learners.nmt.decoding._hopeless", lambda *_: False)
+    assert [translator.beam(source, 12).text for source in sources] == early
 
 
 def test_sampling_frequencies_are_the_probabilities():
@@ -105,4 +128,4 @@ def test_greedy_output_is_bounded_by_its_source_and_never_empty():
     assert draw(translator.model, padded([SOURCE], CPU), 1.0, None).ids == [3, EOS]
     translator.model.output_bias.data[EOS] = -50
     assert len(draw(translator.model, padded([SOURCE], CPU), 1.0, None).ids) == length_bound(3) == 16
-    assert len(beam_search([translator.model], padded([SOURCE], CPU), 2).ids) == 16
+    assert len(beam_search(Committee([translator.model]), padded([SOURCE], CPU), 2).ids) == 16

@@ -1,14 +1,15 @@
 """The compiled engine computes what torch computes: torch, in double precision, is the reference."""
 
 from dataclasses import replace
+from functools import partial
+from itertools import combinations
 
 import numpy as np
 import pytest
 import torch
 
-from learners.nmt.engine import Trace
 from learners.nmt.translator import Translator
-from tests.learners.nmt.toys import TINY, tiny_translator
+from tests.learners.nmt.toys import TINY, finite_differences, tiny_translator
 
 SOURCE = "rot x hemd mit tasche"
 RECIPES = {
@@ -59,6 +60,16 @@ def test_gradients_are_the_same(both, temperature, entropy):
     torch.testing.assert_close(gradients[0], gradients[1], rtol=1e-5, atol=1e-5)
 
 
+def test_imitation_has_the_same_gradients(both):
+    gradients = []
+    for translator in both:
+        samples = [translator.sample(SOURCE[start:], 1.0, np.random.default_rng(start)) for start in range(3)]
+        translator.imitate([one.source_ids for one in samples], [one.ids for one in samples], [0.5, 0.0, 1.5])
+        gradients.append(translator.vector.grad.double())
+    assert gradients[1].abs().max() > 0.1
+    torch.testing.assert_close(gradients[0], gradients[1], rtol=1e-5, atol=1e-5)
+
+
 def test_gradients_of_several_samples_add_up():
     together, alone = tiny_translator(), tiny_translator()
     total = torch.zeros_like(together.vector)
@@ -104,24 +115,46 @@ class Replayed(torch.nn.Module):
 def test_gradients_with_the_same_dropout_are_the_same(both, entropy):
     fast, exact = both
     sample = fast.sample(SOURCE, 0.5, np.random.default_rng(3))
-    engine, trace = fast._engine, sample.trace
+    engine = fast._engine
     assert engine is not None
-    assert isinstance(trace, Trace)
-    masks = engine.masks(trace, 0.5)
+    trace = engine.follow(sample.source_ids, sample.ids, 0.5, dropout=0.5)
     weights = np.linspace(-0.5, 1, len(sample.ids))
-    engine.backward(engine.dropped_out(trace, masks), weights, entropy)
-    exact.model.dropout = Replayed(masks)
+    engine.backward(trace, weights, entropy)
+    exact.model.dropout = Replayed(trace.masks)
     exact.loss(sample, weights, entropy=entropy).backward()
     assert exact.vector.grad.abs().max() > 0.1
     torch.testing.assert_close(fast.vector.grad.double(), exact.vector.grad, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("dropout", [0.0, 0.4])
+@pytest.mark.parametrize("entropy", [0.0, 0.3])
+def test_gradients_equal_finite_differences(both, entropy, dropout):
+    """Of the same loss, which torch computes in double precision: the engine's own is too coarse for differences."""
+    fast, exact = both
+    sample = fast.sample(SOURCE, 0.5, np.random.default_rng(3))
+    engine = fast._engine
+    assert engine is not None
+    trace = engine.follow(sample.source_ids, sample.ids, 0.5, dropout)
+    weights = np.linspace(-0.5, 1, len(sample.ids))
+    engine.backward(trace, weights, entropy)
+
+    def loss():
+        if dropout:
+            exact.model.dropout = Replayed(trace.masks)
+        return exact.loss(sample, weights, entropy=entropy).item()
+
+    possible = trace.decoded.probabilities[:, 2:]
+    chosen = trace.decoded.probabilities[np.arange(len(sample.ids)), sample.ids]
+    by_engine = -weights @ np.log(chosen) + entropy * (possible * np.log(possible)).sum()
+    assert by_engine == pytest.approx(loss(), rel=1e-5)
+    places, slopes = finite_differences(loss, exact.vector, 30)
+    assert fast.vector.grad[places].tolist() == pytest.approx(slopes, rel=1e-5, abs=1e-5)
+
+
 def test_dropout_keeps_its_share_and_the_mean():
     translator = tiny_translator(replace(TINY, embedding=400))
-    sample = translator.sample(SOURCE, 1.0, np.random.default_rng(1))
     assert translator._engine is not None
-    assert isinstance(sample.trace, Trace)
-    mask = translator._engine.masks(sample.trace, 0.2).source
+    mask = translator._engine.follow(list(range(4, 10)), [4, 5], 1.0, dropout=0.2).masks.source
     assert set(np.unique(mask)) == {0.0, np.float32(1.25)}
     assert mask.mean() == pytest.approx(1.0, abs=0.05)
 
@@ -131,11 +164,15 @@ def test_learning_has_dropout_where_the_model_trains_and_sampling_never():
     sample = translator.sample(SOURCE, 1.0, np.random.default_rng(1))
     translator.model.train()
     gradients = []
-    for _ in range(2):
-        translator.zero_gradient()
-        translator.backward(sample, 1.0)
-        gradients.append(translator.parameters.gradient.clone())
-    assert not torch.equal(*gradients)
+    for learn in (
+        partial(translator.backward, sample, 1.0),
+        partial(translator.imitate, [sample.source_ids], [sample.ids], [1.0]),
+    ):
+        for _ in range(2):
+            translator.zero_gradient()
+            learn()
+            gradients.append(translator.parameters.gradient.clone())
+    assert not any(torch.equal(*pair) for pair in combinations(gradients, 2))
     again = translator.sample(SOURCE, 1.0, np.random.default_rng(1))
     assert again.ids == sample.ids  # but sampling goes without
     assert translator.model.training

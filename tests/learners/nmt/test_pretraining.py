@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from learners.errors import DivergedError, SnapshotError, TrainingError
-from learners.nmt.pretraining import HIDDEN, Progress, Schedule, _disguised, new_translator, train
+from learners.nmt.pretraining import HIDDEN, Pair, Progress, Schedule, _disguised, _Training, new_translator, train
 from tests.learners.nmt.toys import ARCHITECTURES, TINY, toy_pairs
 
 LEARNER = replace(TINY, embedding=32, encoder=16, decoder=32, heads=4, feed_forward=64, dropout=0.1)
@@ -65,6 +65,12 @@ def test_a_snapshot_of_another_training_is_refused(tmp_path):
     trained(tmp_path)
     with pytest.raises(SnapshotError, match="another training"):
         trained(tmp_path, replace(SHORT, seed=5))
+    other_text = [(source, target.upper()) for source, target in toy_pairs()]  # as many pairs, other targets
+    with pytest.raises(SnapshotError, match="another training"):
+        train(new_translator(LEARNER, toy_pairs()), other_text, SHORT, folder=tmp_path)
+    other_beginning = new_translator(LEARNER, toy_pairs(), seed=1)
+    with pytest.raises(SnapshotError, match="another training"):
+        train(other_beginning, toy_pairs(), SHORT, folder=tmp_path)
     (tmp_path / "training").write_bytes(b"nonsense")
     with pytest.raises(SnapshotError, match="not a snapshot"):
         trained(tmp_path)
@@ -93,6 +99,57 @@ def test_the_best_parameters_are_kept_not_the_last():
         watch=lambda progress: again.update(loss=progress.held_out_loss),
     )
     assert again["loss"] == pytest.approx(min(best.values()))
+
+
+def test_practice_goes_on_to_the_end_and_keeps_the_last_parameters():
+    seen: list[Progress] = []
+    schedule = Schedule(steps=40, validate_every=10, patience=1, rate=30.0, practice=True)  # far too fast
+    translator = trained(schedule=schedule, watch=seen.append)
+    assert [progress.step for progress in seen] == [10, 20, 30, 40]
+    again: list[Progress] = []
+    train(translator, toy_pairs(), replace(schedule, steps=1, rate=0.0), watch=again.append)
+    assert again[0].held_out_loss == pytest.approx(seen[-1].held_out_loss)
+    assert seen[-1].held_out_loss > seen[-1].best_loss
+
+
+@pytest.mark.parametrize(
+    ("fading", "practice", "shares"),
+    [(True, False, [0.5, 1.0, 0.7071]), (True, True, [0.5, 1.0, 1.0]), (False, False, [0.5, 1.0, 1.0])],
+)
+def test_the_rate_fades_after_the_warm_up_unless_it_is_to_stay(fading, practice, shares):
+    translator = new_translator(replace(LEARNER, warmup=10, fading=fading), toy_pairs())
+    training = _Training(translator, toy_pairs(), Schedule(practice=practice), lambda _: ())
+    found = []
+    for step in (5, 10, 20):
+        training._step = step - 1
+        found.append(training._ramp())
+    assert found == pytest.approx(shares, abs=1e-4)
+
+
+def test_nothing_of_what_is_held_out_is_learned_from():
+    given: list[Pair] = []
+
+    def augment(pairs):
+        given.extend(pairs)
+        return [("augmented", "augmented"), ("longer " * 60, "longer " * 60)]
+
+    pairs = [(f"quelle {number}", f"source {number}") for number in range(50)]
+    training = _Training(new_translator(LEARNER, toy_pairs()), pairs, Schedule(), augment)
+    assert len(training._held_out) == 5
+    assert len(given) == 45
+    assert training._pairs == [*given, ("augmented", "augmented")]
+
+
+def test_sentences_that_are_too_long_to_learn_are_there_to_be_cut_up():
+    long = ("wort " * 60, "word " * 60)
+    given: list[Pair] = []
+
+    def augment(pairs):
+        given.extend(pairs)
+        return ()
+
+    train(new_translator(LEARNER, toy_pairs()), [*toy_pairs(), long], Schedule(steps=1), augment=augment)
+    assert long in given
 
 
 def test_divergence_is_reported():

@@ -1,6 +1,7 @@
 """A translator takes any text, answers with text, and comes back from its file as it was."""
 
 from dataclasses import replace
+from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,15 +9,23 @@ import numpy as np
 import pytest
 import torch
 
+from lambdas.service import check_translation
 from learners.contract import PLACEHOLDER
 from learners.errors import DivergedError, SnapshotError
 from learners.nmt.decoding import length_bound
 from learners.nmt.hypothesis import Sample
 from learners.nmt.recipes import Recipe
 from learners.nmt.translator import Translator, new_model
-from learners.nmt.vocabulary import EOS
+from learners.nmt.vocabulary import EOS, UNK, Words
 from learners.snapshot import Snapshot
-from tests.learners.nmt.toys import ARCHITECTURES, TINY, three_token_translator, tiny_translator
+from tests.learners.nmt.toys import (
+    ARCHITECTURES,
+    TINY,
+    finite_differences,
+    log_probability,
+    three_token_translator,
+    tiny_translator,
+)
 
 
 @pytest.fixture(params=ARCHITECTURES)
@@ -52,6 +61,24 @@ def test_a_sample_without_text_is_answered_greedily_and_then_with_the_source():
     assert translator.greedy("a b").ids == [3, EOS]
     assert sample.text == translator.greedy("a b").text == "a"  # it looks everywhere alike, so at the first word
     assert translator.sample("", 1.0, _constant(0.1)).text == PLACEHOLDER
+    assert (sample.verbatim, translator.greedy("a b").verbatim, translator.greedy("").verbatim) == (False, True, False)
+    assert translator.sample("a b", 1.0, _constant(0.7)).verbatim
+
+
+def test_a_model_that_copies_a_long_code_again_and_again_still_says_what_the_service_takes(translator):
+    code = "https://example.org/" + "x7" * 300
+    translator.vector.data.zero_()
+    translator.model.output_bias.data[UNK] = 9.0  # nothing but unknowns, and all of them the code
+    source = f"rot {code}"
+    answers = [
+        translator.greedy(source),
+        translator.beam(source, 2),
+        translator.sample(source, 1.0, np.random.default_rng(1)),
+        translator.greedy("\n" + "x" * 5_000),  # has no unknown to copy, so the source stands in
+    ]
+    for answer in answers:
+        check_translation(answer.text)
+    assert answers[0].text == " ".join([code] * 6)  # of 14
 
 
 def _constant(number: float) -> Any:
@@ -73,28 +100,102 @@ def test_the_gradient_of_a_tempered_token(temperature, gradient, accelerated):  
     translator.backward(sample, weights)
     found = translator.model.output_bias.grad
     assert found is not None
-    assert found[2:].tolist() == pytest.approx(gradient, abs=1e-6)
+    assert found[2:].tolist() == pytest.approx(gradient, abs=5e-7)
 
 
 @pytest.mark.parametrize(
     ("temperature", "probabilities"),
-    [(1.0, (0.665241, 0.244728, 0.090031)), (0.5, (0.866813, 0.117310, 0.015876)), (0.1, (0.999955, 4.5e-5, 2.1e-9))],
+    [
+        (1.0, (0.665241, 0.244728, 0.0900306)),
+        (0.5, (0.866813, 0.117310, 0.0158762)),
+        (0.1, (0.999955, 4.53979e-5, 2.06106e-9)),
+    ],
 )
-def test_tempered_probabilities(temperature, probabilities):  # card B8
+def test_tempered_probabilities_to_six_digits(temperature, probabilities):  # card B8
     translator = three_token_translator()
-    found = [translator.sequence_log_probability([4, EOS], [token], temperature).exp().item() for token in (2, 3, 4)]
-    assert found == pytest.approx(probabilities, rel=0.02, abs=1e-6)
+    assert translator._engine is not None
+    by_torch = [log_probability(translator, [4, EOS], [token], temperature).exp().item() for token in (2, 3, 4)]
+    by_engine = translator._engine.follow([4, EOS], [EOS], temperature, dropout=0.0).decoded.probabilities[0, 2:]
+    assert by_torch == pytest.approx(probabilities, rel=5e-6, abs=0)
+    assert by_engine == pytest.approx(probabilities, rel=5e-6, abs=0)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("temperature", [1.0, 0.5])
+@pytest.mark.parametrize("entropy", [0.0, 0.3])
+@pytest.mark.parametrize("dropout", [0.0, 0.4])
+def test_gradients_of_tokens_with_weights_equal_finite_differences(architecture, temperature, entropy, dropout):
+    recipe = replace(TINY, architecture=architecture, dropout=dropout)
+    translator = tiny_translator(recipe, dtype=torch.float64)
+    translator.model.train()
+    sample = Sample(translator.encode_source("rot x hemd"), [9, 5, 7, EOS], "", 0.0, temperature, np.empty(0))
+    weights = [0.5, -0.2, 0.0, 1.0]
+
+    def loss() -> float:
+        torch.manual_seed(7)  # the same mask every time
+        return float(translator.loss(sample, weights, entropy=entropy).detach())
+
+    with torch.random.fork_rng():
+        torch.manual_seed(7)
+        translator.backward(sample, weights, entropy=entropy)
+        gradient = translator.parameters.gradient
+        assert (gradient != 0).float().mean() > 0.4
+        places, slopes = finite_differences(loss, translator.vector, 40)
+    assert gradient[places].tolist() == pytest.approx(slopes, abs=1e-6, rel=1e-5)
+
+
+def three_words_at_most() -> list[list[int]]:
+    """All translations of at most three tokens into an unknown and "a": ended, or cut."""
+    ended = [[*words, EOS] for length in range(3) for words in product((UNK, 4), repeat=length)]
+    return [*ended, *(list(words) for words in product((UNK, 4), repeat=3))]
+
+
+@pytest.mark.parametrize("baseline", [0.0, 0.4])
+@pytest.mark.parametrize("temperature", [1.0, 0.5])
+@pytest.mark.parametrize("by", [*ARCHITECTURES, "engine"])
+def test_in_expectation_a_sample_has_the_gradient_of_the_expected_loss(by, temperature, baseline):  # card B8
+    """Over all that can be sampled, with their probabilities; a baseline changes nothing of it."""
+    recipe = replace(TINY, vocabulary="word", architecture="gru" if by == "engine" else by)
+    vocabulary, cpu = Words(["a"]), torch.device("cpu")
+    exact, learning = (
+        Translator(recipe, new_model(recipe, 5, 5, seed=2).to(dtype), vocabulary, vocabulary, device=cpu)
+        for dtype in (torch.float64, torch.float32 if by == "engine" else torch.float64)
+    )
+    learning.vector.data *= 1.5
+    exact.vector.data.copy_(learning.vector.data)
+    source, translations = [4, UNK, EOS], three_words_at_most()
+    rewards = [place * 7 % 15 / 14 for place in range(15)]
+
+    def probabilities() -> list[float]:
+        chosen = exact.log_probabilities([source] * 15, translations, temperature)
+        return chosen.detach().sum(1).exp().tolist()
+
+    def expected_loss() -> float:
+        return -sum(p * reward for p, reward in zip(probabilities(), rewards, strict=True))
+
+    assert sum(probabilities()) == pytest.approx(1.0)
+    gradient = torch.zeros(len(exact.vector), dtype=torch.float64)
+    for ids, p, reward in zip(translations, probabilities(), rewards, strict=True):
+        engine = learning._engine if by == "engine" else None
+        trace = engine.follow(source, ids, temperature, dropout=0.0) if engine else None
+        learning.zero_gradient()
+        learning.backward(Sample(source, ids, "", 0.0, temperature, np.empty(0), trace), reward - baseline)
+        gradient += p * learning.parameters.gradient
+    places, slopes = finite_differences(expected_loss, exact.vector, 40)
+    assert max(map(abs, slopes)) > 0.01
+    assert gradient[places].tolist() == pytest.approx(slopes, abs=1e-6 if by == "engine" else 1e-9)
 
 
 def test_a_samples_probability_is_that_of_its_tokens(translator):
     sample = translator.sample("rot hemd", 0.7, np.random.default_rng(4))
-    again = translator.sequence_log_probability(sample.source_ids, sample.ids, 0.7).item()
+    again = log_probability(translator, sample.source_ids, sample.ids, 0.7).item()
     assert sample.log_probability == pytest.approx(again, abs=1e-4)
 
 
-def test_features_are_the_same_with_and_without_a_sample(translator):
+def test_a_samples_features_are_the_mean_of_what_the_encoder_says(translator):
     sample = translator.sample("rot hemd", 1.0, np.random.default_rng(4))
-    np.testing.assert_allclose(sample.features, translator.features("rot hemd"), atol=1e-6)
+    states = translator.model.encode(torch.tensor([sample.source_ids])).states[0]
+    np.testing.assert_allclose(sample.features, states.mean(0).detach().numpy(), atol=1e-6)
 
 
 def test_a_bonus_for_entropy_makes_the_next_distribution_flatter(translator):
@@ -111,9 +212,23 @@ def test_a_bonus_for_entropy_makes_the_next_distribution_flatter(translator):
 
 def test_a_diverged_model_is_reported(translator):
     translator.vector.data.fill_(float("nan"))
-    for answer in (lambda: translator.greedy("rot"), lambda: translator.sample("rot", 1.0, np.random.default_rng(1))):
+    for answer in (
+        lambda: translator.greedy("rot"),
+        lambda: translator.sample("rot", 1.0, np.random.default_rng(1)),
+        lambda: translator.beam("rot", 1),
+        lambda: translator.beam("rot", 12),
+    ):
         with pytest.raises(DivergedError, match="diverged"):
             answer()
+
+
+def test_one_diverged_model_of_many_is_reported(translator):
+    sizes = (translator.source_vocabulary.size, translator.target_vocabulary.size)
+    broken = new_model(translator.recipe, *sizes).eval()
+    broken.output_bias.data[7] = float("nan")
+    translator.companions = [broken]
+    with pytest.raises(DivergedError, match="diverged"):
+        translator.beam("rot", 12)
 
 
 @pytest.mark.parametrize("recipe", [TINY, replace(TINY, vocabulary="word", tied=False)], ids=["bpe", "word"])
@@ -132,45 +247,57 @@ def test_a_translator_comes_back_from_its_file(recipe, architecture, tmp_path):
 
 
 class TestForeignFiles:
-    """What is not a model of this version is refused, with the reason."""
+    """What is not a model of this version is refused, with its name and the reason."""
 
     @pytest.fixture
     def snapshot(self):
         return tiny_translator().snapshot()
 
-    def refused(self, snapshot, match):
-        with pytest.raises(SnapshotError, match=match):
-            Translator.from_snapshot(snapshot)
+    @pytest.fixture
+    def path(self, tmp_path):
+        return tmp_path / "bnmt.model"
 
-    def test_a_file_cut_short(self, tmp_path):
-        path = tmp_path / "model"
+    @pytest.fixture
+    def refused(self, path):
+        def refuse(snapshot, match):
+            snapshot.write(path)
+            with pytest.raises(SnapshotError, match=f"{path}: .*{match}"):
+                Translator.load(path)
+
+        return refuse
+
+    def test_a_file_cut_short(self, path):
         tiny_translator().save(path)
         path.write_bytes(path.read_bytes()[:-10])
         with pytest.raises(SnapshotError, match="damaged or cut short"):
             Translator.load(path)
 
-    def test_a_snapshot_of_something_else(self):
-        self.refused(Snapshot(values={"kind": "learner"}), "something else")
+    def test_a_snapshot_of_something_else(self, refused):
+        refused(Snapshot(values={"kind": "learner"}), "something else")
 
-    def test_a_recipe_of_another_version(self, snapshot):
+    def test_a_recipe_of_another_version(self, snapshot, refused):
         snapshot.values["recipe"]["colour"] = "red"
-        self.refused(snapshot, "another version")
+        refused(snapshot, "another version")
 
-    def test_a_damaged_vocabulary(self, snapshot):
+    def test_a_damaged_vocabulary(self, snapshot, refused):
         snapshot.arrays["source_vocabulary"] = snapshot.arrays["source_vocabulary"][:50]
-        self.refused(snapshot, "vocabulary is damaged")
+        refused(snapshot, "vocabulary is damaged")
 
-    def test_no_vocabulary(self, snapshot):
+    def test_no_vocabulary(self, snapshot, refused):
         del snapshot.arrays["source_vocabulary"]
-        self.refused(snapshot, "no vocabulary")
+        refused(snapshot, "no vocabulary")
 
-    def test_tensors_of_another_size(self, snapshot):
+    def test_tensors_of_another_size(self, snapshot, refused):
         snapshot.values["recipe"]["decoder"] = 12
-        self.refused(snapshot, "do not fit")
+        refused(snapshot, "do not fit")
 
-    def test_a_missing_tensor(self, snapshot):
+    def test_a_missing_tensor(self, snapshot, refused):
         del snapshot.arrays["model.bridge.bias"]
-        self.refused(snapshot, "do not fit")
+        refused(snapshot, "do not fit")
+
+    def test_a_missing_value(self, snapshot, refused):
+        del snapshot.values["lexicon"]
+        refused(snapshot, "has no 'lexicon'")
 
 
 def test_recipes_are_told_from_values():
@@ -180,9 +307,9 @@ def test_recipes_are_told_from_values():
 
 def test_a_sample_can_be_made_by_hand_for_learning_from_logs(translator):
     ids, source = translator.encode_target("red shirt"), translator.encode_source("rot hemd")
-    sample = Sample(source, ids, "red shirt", 0.0, 1.0, translator.features("rot hemd"))
+    sample = Sample(source, ids, "red shirt", 0.0, 1.0, np.empty(0))
     translator.backward(sample, 1.0)
     by_torch = translator.vector.grad.clone()
     translator.zero_gradient()
-    (-translator.sequence_log_probability(source, ids)).backward()
+    (-log_probability(translator, source, ids)).backward()
     torch.testing.assert_close(translator.vector.grad, by_torch)

@@ -1,8 +1,10 @@
 """Models small enough to be checked exhaustively, and a language small enough to be learned in a second."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import torch
+from torch import Tensor
 
 from learners.nmt.recipes import Recipe
 from learners.nmt.translator import Translator, new_model
@@ -53,12 +55,40 @@ def tiny_translator(
     return translator
 
 
-def three_token_translator(recipe: Recipe = TINY) -> Translator:
-    """Writes the end symbol, an unknown or "a" with logits 2, 1 and 0, always: the numbers of card B8."""
-    vocabulary = Words(["a"])
+def steady_translator(words: list[str], logits: list[float], recipe: Recipe = TINY) -> Translator:
+    """Writes the end symbol, an unknown or one of these words with these logits, whatever it reads and wrote before."""
+    vocabulary = Words(words)
     recipe = replace(recipe, vocabulary="word")
     model = new_model(recipe, vocabulary.size, vocabulary.size)
     translator = Translator(recipe, model, vocabulary, vocabulary, device=torch.device("cpu"))
     translator.vector.data.zero_()
-    model.output_bias.data[2:] = torch.tensor([2.0, 1.0, 0.0])
+    model.output_bias.data[2:] = torch.tensor(logits)
     return translator
+
+
+def three_token_translator(recipe: Recipe = TINY) -> Translator:
+    """Writes the end symbol, an unknown or "a" with logits 2, 1 and 0, always: the numbers of card B8."""
+    return steady_translator(["a"], [2.0, 1.0, 0.0], recipe)
+
+
+def log_probability(translator: Translator, source_ids: list[int], ids: list[int], temperature: float = 1.0) -> Tensor:
+    """Of one translation, as a scalar with torch's graph: what samples and gradients are held to."""
+    return translator.log_probabilities([source_ids], [ids], temperature).sum()
+
+
+def finite_differences(
+    loss: Callable[[], float], vector: Tensor, count: int, *, change: float = 1e-6
+) -> tuple[list[int], list[float]]:
+    """Some places of a vector in double precision, and the slope of the loss at each: what gradients are held to."""
+    places = torch.randperm(len(vector), generator=torch.Generator().manual_seed(3))[:count].tolist()
+    slopes = []
+    with torch.no_grad():
+        for place in places:
+            kept = vector[place].item()
+            vector[place] = kept + change
+            above = loss()
+            vector[place] = kept - change
+            below = loss()
+            vector[place] = kept
+            slopes.append((above - below) / (2 * change))
+    return places, slopes

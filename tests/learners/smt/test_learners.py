@@ -1,6 +1,7 @@
-"""The learners of log-linear weights: the literal numbers of cards B4, B5 and B12, and exact resumes."""
+"""The learners of log-linear weights: the literal numbers of cards B4, B5, B12 and B14, and exact resumes."""
 
 import zlib
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -191,6 +192,21 @@ def test_a_minibatch_is_one_step_along_the_mean_gradient():
     assert one.save().arrays["vector"] - start == pytest.approx((first + second) / 2)
 
 
+def test_a_minibatch_of_card_b14(monkeypatch):
+    slopes, rewards = {"s1": 1.0, "s2": -2.0, "s3": 0.5}, {"s1": 0.2, "s2": 0.6, "s3": 0.4}
+    lists = {
+        one: [Derivation("x", np.array([slope])), Derivation("y", -np.array([slope]))] for one, slope in slopes.items()
+    }
+    recipe = ExpectedLossRecipe(optimiser=SGD, batch=3)
+    learner = ExpectedLossWeights(ListTranslator(lists, weights=np.zeros(1)), recipe, Baseline(0.4), seed=1)
+    first = SimpleNamespace(choice=lambda count, p: 0)  # of both, which are equally probable
+    monkeypatch.setattr(learner, "_rng", first)
+    for source, reward in rewards.items():
+        assert learner._weights.tolist() == [0]
+        learner.update(source, learner.propose(source), reward)
+    assert learner._weights == pytest.approx([-0.1 * 0.2])
+
+
 def test_once_cold_it_plays_the_best_and_learns_no_more():
     learner = expected_loss(schedule=Schedule(start=2, cooling=1e-4))
     play(learner, SOURCES[:2])
@@ -296,3 +312,8 @@ def test_a_static_system_plays_the_best_translation_and_never_changes():
 def test_an_empty_translation_is_not_proposed():
     silent = ListTranslator(usual=[Derivation("", np.ones(3))])
     assert StaticLogLinear(silent).propose("") == PLACEHOLDER
+
+
+def test_a_translation_that_is_too_long_is_cut():
+    talkative = ListTranslator(usual=[Derivation("rope " * 1_000, np.ones(3))])
+    assert StaticLogLinear(talkative).propose("seil") == " ".join(["rope"] * 800)

@@ -1,0 +1,19 @@
+"""A static translator answers with its model's best guess, and does not make it twice."""
+
+from unittest.mock import patch
+
+import pytest
+
+from learners.nmt.static import StaticTranslator
+from learners.nmt.translator import Translator
+from tests.learners.nmt.toys import three_token_translator
+
+
+@pytest.mark.parametrize(("beam", "method"), [(1, "greedy"), (3, "beam")])
+def test_what_comes_again_is_not_translated_again(beam, method):
+    translator = three_token_translator()
+    system = StaticTranslator(translator, beam=beam)
+    expected = translator.greedy("a b").text if beam == 1 else translator.beam("a b", beam).text
+    with patch.object(Translator, method, autospec=True, side_effect=getattr(Translator, method)) as search:
+        assert [system.propose(source) for source in ("a b", "b", "a b")][::2] == [expected, expected]
+    assert [call.args[1] for call in search.call_args_list] == ["a b", "b"]
