@@ -10,9 +10,12 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
-from learners.errors import ResumeError
+from learners.contract import legal
+from learners.errors import ResumeError, RewardError
+
+KINDS = {"index": (int,), "source": (str,), "translation": (str,), "reward": (float, int)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,7 @@ class Entry:
 
 
 class Journal:
-    """An append-only file of entries; open it with ``with``."""
+    """An append-only file of entries; to write, open it with ``with``."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -53,11 +56,11 @@ class Journal:
     def entries(self, start: int = 0) -> Iterator[Entry]:
         """The entries from round ``start`` on, in order and without gaps."""
         expected = None
-        with self._path.open(encoding="utf-8") as file:
+        with self._path.open("rb") as file:  # a line that is no text shall not hide its number
             for number, line in enumerate(file, start=1):
                 try:
-                    entry = Entry(**json.loads(line))
-                except (ValueError, TypeError):
+                    entry = _read(line)
+                except (ValueError, TypeError, OverflowError, RewardError):
                     raise ResumeError(f"{self._path}:{number} is not a line of a journal") from None
                 if expected is not None and entry.index != expected:
                     raise ResumeError(f"{self._path}:{number} is round {entry.index}, but {expected} comes next")
@@ -72,3 +75,13 @@ class Journal:
         whole = data.rfind(b"\n") + 1
         if whole < len(data):
             os.truncate(self._path, whole)
+
+
+def _read(line: bytes) -> Entry:
+    """The entry of a line. Damage can leave good JSON, so every value is looked at before anyone learns from it."""
+    values: Any = json.loads(line.decode())
+    entry = Entry(**values)
+    if any(type(values[name]) not in kinds for name, kinds in KINDS.items()):  # to isinstance, True would be a number
+        raise TypeError("a value of another kind")
+    legal(entry.reward)
+    return entry

@@ -6,81 +6,183 @@ exactly where the old one was. A power cut is more than a kill: it may take back
 since the last snapshot, and the service tells only one round again; then the run cannot be resumed, and says so.
 """
 
-import math
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
+from filelock import FileLock, Timeout
+
 from banditmt_client import Progress, Run
-from learners.contract import Learner
-from learners.errors import ResumeError, RewardError, SnapshotError
+from learners.contract import Learner, legal
+from learners.errors import DivergedError, ResumeError, SnapshotError
 from learners.journal import Entry, Journal
 from learners.snapshot import Snapshot
 
 SNAPSHOT_EVERY = 1_000  # rounds
 Watch = Callable[[Entry], None]
+About = Mapping[str, str | int]
+NOBODY: About = {}
+ANOTHER = "begin a run of another name (--name) with an empty folder"  # this one goes on until it is finished
+WHAT_TO_DO = f"go on with what it was begun with, or {ANOTHER}"
 
 
 def play(
-    learner: Learner, run: Run, folder: Path, *, snapshot_every: int = SNAPSHOT_EVERY, watch: Watch | None = None
+    learner: Learner,
+    run: Run,
+    folder: Path,
+    *,
+    about: About = NOBODY,
+    snapshot_every: int = SNAPSHOT_EVERY,
+    watch: Watch | None = None,
 ) -> Progress:
     """Play a run to its end, or until interrupted; ``folder`` holds what the next process needs to go on.
 
-    ``watch`` is called after each new round. An interrupt is heeded between two rounds, after a snapshot was taken.
+    ``about`` says who plays: a run can only be resumed with the same. ``watch`` is called after each new round. An
+    interrupt is heeded between two rounds, after a snapshot was taken.
     """
     if snapshot_every < 1:
         raise ValueError(f"snapshots are taken every so many rounds, but got {snapshot_every}")
     folder.mkdir(parents=True, exist_ok=True)
-    with Journal(folder / "journal.jsonl") as journal, _interrupts() as interrupted:
-        learned = _catch_up(learner, run, folder, journal)
+    with _alone(folder), Journal(folder / "journal.jsonl") as journal, _interrupts() as interrupted:
+        game = _Game(learner, run, folder, about, journal)
+        learned = game.catch_up()
         for sentence in run:
             if sentence.index != learned:
                 raise ResumeError(f"the service is at round {sentence.index}, but the learner has seen {learned}")
-            translation = learner.propose(sentence.source)
-            reward = _checked(run.submit(translation), sentence.index)
-            entry = Entry(sentence.index, sentence.source, translation, reward)
-            journal.write(entry)
-            learner.update(sentence.source, translation, reward)
+            with _told_where(learned, folder):
+                translation = learner.propose(sentence.source)
+                entry = _entry(sentence.index, sentence.source, translation, run.submit(translation))
+                journal.write(entry)
+                learner.update(sentence.source, translation, entry.reward)
             learned += 1
             if watch:
                 watch(entry)
             if learned % snapshot_every == 0 or interrupted.is_set():
-                _take_snapshot(learner, run, folder, journal, learned)
+                game.take_snapshot(learned)
             if interrupted.is_set():
                 raise KeyboardInterrupt
-        _take_snapshot(learner, run, folder, journal, learned)
+        game.take_snapshot(learned)
     return run.progress
+
+
+@contextmanager
+def _told_where(learned: int, folder: Path) -> Iterator[None]:
+    """A model that diverges is told with its round, and where what it was before is kept."""
+    try:
+        yield
+    except DivergedError as diverged:
+        raise DivergedError(
+            f"{diverged} (in round {learned + 1:,}; {folder} keeps the journal, and the model as of its last snapshot)"
+        ) from None
+
+
+def rounds_played(folder: Path) -> int:
+    """How many rounds the last snapshot in this folder knows of."""
+    snapshot = _last_snapshot(folder)
+    return int(snapshot.values["rounds"]) if snapshot else 0
 
 
 def saved_run(folder: Path) -> str | None:
     """The id of the run that was begun in this folder, if any: for ``Client.get_run``."""
-    path = folder / "snapshot"
-    return str(Snapshot.read(path).values["run"]) if path.exists() else None
+    snapshot = _last_snapshot(folder)
+    return str(snapshot.values["run"]) if snapshot else None
 
 
-def _catch_up(learner: Learner, run: Run, folder: Path, journal: Journal) -> int:
-    """Bring the learner to where the run stands; returns the number of rounds it has learned from."""
-    learned = _load_snapshot(learner, run, folder)
-    if learned is None:
-        learned = 0
-        _take_snapshot(learner, run, folder, journal, learned)
-    for entry in journal.entries(learned):
-        learned = _relive(learner, entry, learned)
-    last = run.last
-    if last is not None and last.index == learned:  # the process died between the answer and its journal
-        entry = Entry(last.index, last.source, last.translation, _checked(last.score, last.index))
-        journal.write(entry)
-        learned = _relive(learner, entry, learned)
-    played = last.index + 1 if last else 0
-    if played != learned:
-        raise ResumeError(
-            f"run {run.id} has {played:,} rounds, but {folder} knows of {learned:,}: "
-            "play on where the run was begun, or begin a new one with an empty folder"
+def _last_snapshot(folder: Path) -> Snapshot | None:
+    path = _snapshot_path(folder)
+    if not path.exists():
+        return None
+    snapshot = Snapshot.read(path)
+    if not snapshot.values.keys() >= {"system", "run", "rounds", "learner"}:
+        raise SnapshotError(f"{path} is no snapshot of a run: play in another folder")
+    return snapshot
+
+
+def _snapshot_path(folder: Path) -> Path:
+    return folder / "snapshot"
+
+
+@dataclass(frozen=True)
+class _Game:
+    """A learner in a run, and what they leave in a folder."""
+
+    learner: Learner
+    run: Run
+    folder: Path
+    about: About
+    journal: Journal
+
+    def catch_up(self) -> int:
+        """Bring the learner to where the run stands; returns the number of rounds it has learned from."""
+        learned = self._load_snapshot()
+        if learned is None:
+            learned = 0
+            self.take_snapshot(learned)
+        written = 0
+        for entry in self.journal.entries():
+            written = entry.index + 1
+            if written > learned:
+                with _told_where(learned, self.folder):
+                    learned = _relive(self.learner, entry, learned)
+        if written < learned:  # what would be written next would leave a gap
+            raise ResumeError(
+                f"the journal in {self.folder} ends after {written:,} rounds, but its snapshot knows of {learned:,}: "
+                f"bring back the whole journal, or {ANOTHER}"
+            )
+        last = self.run.last
+        if last is not None and last.index == learned:  # the process died between the answer and its journal
+            entry = _entry(last.index, last.source, last.translation, last.score)
+            self.journal.write(entry)
+            learned = _relive(self.learner, entry, learned)
+        played = last.index + 1 if last else 0
+        if played != learned:
+            raise ResumeError(
+                f"run {self.run.id} has {played:,} rounds, but {self.folder} knows of {learned:,}: "
+                f"play on where the run was begun, or {ANOTHER}"
+            )
+        return learned
+
+    def take_snapshot(self, rounds: int) -> None:
+        about = {"system": self.run.system, "run": self.run.id, "about": dict(self.about), "rounds": rounds}
+        snapshot = Snapshot(values=about)
+        snapshot.put("learner", self.learner.save())  # under a name of its own: learners call their values as they like
+        self.journal.sync()  # the journal is never behind the snapshot
+        snapshot.write(_snapshot_path(self.folder))
+
+    def _load_snapshot(self) -> int | None:
+        snapshot, path = _last_snapshot(self.folder), _snapshot_path(self.folder)
+        if snapshot is None:
+            return None
+        _check_same(snapshot, self.run, self.about, path)
+        try:
+            self.learner.load(snapshot.part("learner"))
+        except (KeyError, IndexError, TypeError, ValueError) as misfit:
+            reason = f"{type(misfit).__name__}: {misfit}"
+            raise SnapshotError(f"{path} does not fit this learner ({reason}): {WHAT_TO_DO}") from misfit
+        return int(snapshot.values["rounds"])
+
+
+def _check_same(snapshot: Snapshot, run: Run, about: About, path: Path) -> None:
+    """Refuse what another run, or somebody else in this run, has left."""
+    begun = snapshot.values
+    if (begun["system"], begun["run"]) != (run.system, run.id):
+        raise SnapshotError(
+            f"{path} is of {begun['system']!r} in run {begun['run']}, not of {run.system!r} in run {run.id}"
         )
-    return learned
+    if "about" not in begun:
+        raise SnapshotError(f"{path} is of another version of banditmt, and does not say who plays: {WHAT_TO_DO}")
+    before = begun["about"]
+    differences = [
+        f"{name} {before.get(name)!r}, not {about.get(name)!r}"
+        for name in dict.fromkeys([*before, *about])
+        if before.get(name) != about.get(name)
+    ]
+    if differences:
+        raise SnapshotError(f"{path} was begun with {'; '.join(differences)}: {WHAT_TO_DO}")
 
 
 def _relive(learner: Learner, entry: Entry, learned: int) -> int:
@@ -95,31 +197,22 @@ def _relive(learner: Learner, entry: Entry, learned: int) -> int:
     return learned + 1
 
 
-def _load_snapshot(learner: Learner, run: Run, folder: Path) -> int | None:
-    path = folder / "snapshot"
-    if not path.exists():
-        return None
-    snapshot = Snapshot.read(path)
-    about = snapshot.values
-    if (about.get("system"), about.get("run")) != (run.system, run.id):
-        raise SnapshotError(
-            f"{path} is of {about.get('system')!r} in run {about.get('run')}, not of {run.system!r} in run {run.id}"
-        )
-    learner.load(snapshot.part("learner"))
-    return int(about["rounds"])
+def _entry(index: int, source: str, translation: str, reward: float) -> Entry:
+    return Entry(index, source, translation, legal(reward, f"the reward of round {index:,}"))
 
 
-def _take_snapshot(learner: Learner, run: Run, folder: Path, journal: Journal, rounds: int) -> None:
-    snapshot = Snapshot(values={"system": run.system, "run": run.id, "rounds": rounds})
-    snapshot.put("learner", learner.save())  # under a name of its own: learners may call their values what they like
-    journal.sync()  # the journal is never behind the snapshot
-    snapshot.write(folder / "snapshot")
-
-
-def _checked(reward: float, index: int) -> float:
-    if not (math.isfinite(reward) and 0 <= reward <= 1):
-        raise RewardError(f"round {index:,} was rewarded with {reward}, which is not a number between 0 and 1")
-    return reward
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Two processes in one folder would write into each other's journal. A lock dies with its process."""
+    lock = FileLock(folder / "lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise ResumeError(f"another process is playing in {folder}: let it end, or stop it") from None
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 @contextmanager

@@ -3,20 +3,25 @@
 A shelf is a folder with one file per seed model. Making a network can be interrupted and goes on; what is there stays.
 """
 
+import hashlib
 import shutil
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
+
+from filelock import FileLock
 
 from learners.dictionary import learn_dictionary, load_dictionary, save_dictionary
-from learners.errors import LearnerError
+from learners.errors import LearnerError, SnapshotError
 from learners.nmt.fragments import fragments
 from learners.nmt.pretraining import Pair, Schedule, new_translator, train
 from learners.nmt.recipes import RECIPES, Recipe
 from learners.nmt.translator import Translator
+from learners.patience import notice_if_slow
 from learners.smt.mert import MertRecipe, mert
 from learners.smt.translator import SmtTranslator
 
@@ -73,31 +78,52 @@ class Size(StrEnum):
     PAPER = "paper"  # as published: days on a CPU, hours on a GPU
 
 
-def _tiny(name: str, vocabulary_size: int) -> Recipe:
-    recipe = RECIPES[name]
-    return replace(
-        recipe, name=f"{name}-tiny", vocabulary_size=vocabulary_size, embedding=16, encoder=8, decoder=16, warmup=10
-    )
+class Architecture(StrEnum):
+    """What networks are made of."""
+
+    GRU = "gru"  # the task's, and the one with an engine for a CPU
+    TRANSFORMER = "transformer"
 
 
-RECIPES_BY_SIZE: dict[Size, dict[SeedModel, Recipe]] = {
-    Size.TINY: {
-        SeedModel.BNMT: _tiny("gru-small", 200),
-        SeedModel.WNMT: _tiny("word-gru-small", 200),
-        SeedModel.WMT16: _tiny("gru-small", 300),
-    },
-    Size.SMALL: {
-        SeedModel.BNMT: RECIPES["gru-small"],
-        SeedModel.WNMT: RECIPES["word-gru-small"],
-        SeedModel.WMT16: replace(RECIPES["gru-small"], name="gru-small-wmt16", vocabulary_size=8_000),
-    },
-    Size.PAPER: {
-        SeedModel.BNMT: RECIPES["gru-paper"],
-        SeedModel.WNMT: RECIPES["word-gru-paper"],
-        SeedModel.WMT16: replace(RECIPES["gru-paper"], name="gru-paper-wmt16", vocabulary_size=89_500),
-    },
+@dataclass(frozen=True)
+class Build:
+    """How large the networks of a shelf are, and of what."""
+
+    size: Size = Size.SMALL
+    architecture: Architecture = Architecture.GRU
+
+
+def _resized(name: str, suffix: str, vocabulary_size: int, **others: Any) -> Recipe:
+    return replace(RECIPES[name], name=f"{name}-{suffix}", vocabulary_size=vocabulary_size, **others)
+
+
+def _recipes(subwords: str, words: str, third_party: int) -> dict[SeedModel, Recipe]:
+    return {
+        SeedModel.BNMT: RECIPES[subwords],
+        SeedModel.WNMT: RECIPES[words],
+        SeedModel.WMT16: _resized(subwords, "wmt16", third_party),
+    }
+
+
+def _tiny(subwords: str, words: str) -> dict[SeedModel, Recipe]:
+    sizes = {"embedding": 16, "encoder": 8, "decoder": 16, "feed_forward": 32, "warmup": 10}
+    return {
+        SeedModel.BNMT: _resized(subwords, "tiny", 200, **sizes),
+        SeedModel.WNMT: _resized(words, "tiny", 200, **sizes),
+        SeedModel.WMT16: _resized(subwords, "tiny", 300, **sizes),
+    }
+
+
+NETWORKS: dict[Build, dict[SeedModel, Recipe]] = {
+    Build(Size.TINY): _tiny("gru-small", "word-gru-small"),
+    Build(Size.SMALL): _recipes("gru-small", "word-gru-small", 8_000),
+    Build(Size.PAPER): _recipes("gru-paper", "word-gru-paper", 89_500),
+    Build(Size.TINY, Architecture.TRANSFORMER): _tiny("transformer-small", "word-transformer-small"),
+    Build(Size.SMALL, Architecture.TRANSFORMER): _recipes("transformer-small", "word-transformer-small", 8_000),
+    Build(Size.PAPER, Architecture.TRANSFORMER): _recipes("transformer-base", "word-transformer-base", 89_500),
 }
 
+STEPS = {Size.TINY: 5_000, Size.SMALL: 5_000, Size.PAPER: 300_000}  # at most; a Transformer warms up for 16,000
 TUNING = 300  # last pairs of the out-of-domain text, on which log-linear weights are tuned; at most a tenth of all
 TUNING_BY_SIZE = {
     Size.TINY: MertRecipe(candidates=10, iterations=2, restarts=1, directions=2),
@@ -107,8 +133,11 @@ TUNING_BY_SIZE = {
 
 ENSEMBLE = 4  # last checkpoints of WMT16-static
 NEWS_TOKENS = 12  # the third party's text: sentences of at least this many words, like those of newspapers
-# Models that go on from the converged one, and the share of the pre-training rate with which they do.
-TRAINED_ON = {SeedModel.ORACLE: 0.5, SeedModel.CONTROL: 0.06}
+# How models go on from the converged one; the control at our learners' rate, with their dropout, and to the end.
+TRAINED_ON: dict[SeedModel, dict[str, Any]] = {
+    SeedModel.ORACLE: {"rate": 0.5},
+    SeedModel.CONTROL: {"rate": 0.06, "dropout": 0.1, "practice": True},
+}
 
 
 @dataclass(frozen=True)
@@ -130,7 +159,11 @@ class Shelf:
 
     def translator(self, model: SeedModel) -> Translator:
         """A translator of one's own: whoever learns changes only this copy."""
-        return Translator.load(self._existing(model))
+        path = self._existing(model)
+        try:
+            return Translator.load(path)
+        except SnapshotError as reason:
+            raise SnapshotError(f"{reason}; remove it, and banditmt pretrain makes it again") from None
 
     def log_linear(self, model: SeedModel) -> SmtTranslator:
         """A statistical translator; its models are shared between processes, and learners have weights of their own."""
@@ -139,31 +172,56 @@ class Shelf:
     def dictionary(self) -> dict[str, str]:
         return load_dictionary(self._existing(SeedModel.DICTIONARY))
 
+    def digest(self, model: SeedModel) -> str:
+        """What tells a seed model from one that was made otherwise."""
+        with self._existing(model).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
     def make(
         self,
         wanted: Sequence[SeedModel],
         texts: Texts,
         *,
-        size: Size = Size.SMALL,
+        build: Build = Build(),  # noqa: B008 (it cannot be changed)
         schedule: Schedule | None = None,
         report: Report = lambda _model, _progress: None,
-    ) -> None:
-        """Make what is wanted and not there yet, and what it needs in turn."""
+    ) -> list[SeedModel]:
+        """Make what is wanted and not there yet, and what it needs in turn; returns what was made."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        for model in _in_order(wanted):
-            if self.has(model):
+        with self._alone():
+            self.refuse_other_builds(wanted, build)
+            missing = [model for model in with_needs(wanted) if not self.has(model)]
+            for model in missing:
+                self._make(model, texts, build, schedule or Schedule(), partial(report, model))
+                report(model, None)
+        return missing
+
+    def refuse_other_builds(self, wanted: Sequence[SeedModel], build: Build) -> None:
+        """Nobody should mistake what is there for what is wanted."""
+        for model in with_needs(wanted):
+            builds = _builds(model)
+            if not builds or not self.has(model):
                 continue
-            if model is SeedModel.DICTIONARY:
-                save_dictionary(learn_dictionary(texts.out_of_domain), self._path(model))
-            elif model in STATISTICAL:
-                tuning = replace(TUNING_BY_SIZE[size], seed=(schedule or Schedule()).seed)
-                self._estimate(model, texts, tuning, partial(report, model))
-            else:
-                self._train(model, texts, size, schedule or Schedule(), partial(report, model))
-            report(model, None)
+            found = builds.get(self.translator(model).recipe.name, build)
+            for name, there in asdict(found).items():
+                if there != (wished := getattr(build, name)):
+                    raise LearnerError(
+                        f"the seed model {model} in {self.folder} is of {name} {there}, not {wished}: "
+                        f"choose another folder, or --{name} {there}"
+                    )
+
+    def _make(
+        self, model: SeedModel, texts: Texts, build: Build, schedule: Schedule, watch: Callable[[Standing], None]
+    ) -> None:
+        if model is SeedModel.DICTIONARY:
+            save_dictionary(learn_dictionary(texts.out_of_domain), self._path(model))
+        elif model in STATISTICAL:
+            self._estimate(model, texts, replace(TUNING_BY_SIZE[build.size], seed=schedule.seed), watch)
+        else:
+            self._train(model, texts, build, schedule, watch)
 
     def _train(
-        self, model: SeedModel, texts: Texts, size: Size, schedule: Schedule, watch: Callable[[Standing], None]
+        self, model: SeedModel, texts: Texts, build: Build, schedule: Schedule, watch: Callable[[Standing], None]
     ) -> None:
         pairs = texts.in_domain if model is SeedModel.ORACLE else texts.out_of_domain
         if model is SeedModel.WMT16:
@@ -171,14 +229,12 @@ class Shelf:
             schedule = replace(schedule, keep=ENSEMBLE, seed=schedule.seed + 1)
         if model in TRAINED_ON:
             translator = self.translator(SeedModel.BNMT)
-            schedule = replace(schedule, rate=schedule.rate * TRAINED_ON[model])
+            schedule = replace(schedule, **TRAINED_ON[model])
         else:
-            translator = new_translator(RECIPES_BY_SIZE[size][model], pairs, seed=schedule.seed)
-        if model not in (SeedModel.ORACLE, SeedModel.WMT16):  # the latter has read nothing but newspapers
-            watch(Stage("cutting fragments out of sentences"))
-            pairs = [*pairs, *fragments(pairs, seed=schedule.seed)]
+            translator = new_translator(NETWORKS[build][model], pairs, seed=schedule.seed)
         unfinished = self.folder / f"{model}.training"
-        train(translator, pairs, schedule, folder=unfinished, watch=watch)
+        more = partial(_fragments, model, schedule.seed, watch)
+        train(translator, pairs, schedule, augment=more, folder=unfinished, watch=watch)
         if model is SeedModel.WMT16:  # the last checkpoints vote, whether or not one of them is the best
             translator.model.load_state_dict(translator.companions.pop().state_dict())
         if model is SeedModel.WNMT:
@@ -198,6 +254,17 @@ class Shelf:
         translator.weights = mert(translator, texts.out_of_domain[cut:], tuning, watch=watch)
         translator.save(self._path(model))
 
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Two processes would train in each other's folders. A lock dies with its process."""
+        lock = FileLock(self.folder / "lock")
+        with notice_if_slow(f"another process is making seed models in {self.folder}: this one waits for it"):
+            lock.acquire()
+        try:
+            yield
+        finally:
+            lock.release()
+
     def _existing(self, model: SeedModel) -> Path:
         path = self._path(model)
         if not path.exists():
@@ -208,10 +275,24 @@ class Shelf:
         return self.folder / f"{model}.model"
 
 
+def _fragments(model: SeedModel, seed: int, watch: Callable[[Standing], None], pairs: Sequence[Pair]) -> Sequence[Pair]:
+    """Parts of sentences, for those who have to translate such; the third party has read nothing but newspapers."""
+    if model in (SeedModel.ORACLE, SeedModel.WMT16):
+        return ()
+    watch(Stage("cutting fragments out of sentences"))
+    return fragments(pairs, seed=seed)
+
+
 NEEDS = dict.fromkeys(TRAINED_ON, SeedModel.BNMT) | {SeedModel.WNMT: SeedModel.DICTIONARY}
 
 
-def _in_order(wanted: Sequence[SeedModel]) -> list[SeedModel]:
+def with_needs(wanted: Sequence[SeedModel]) -> list[SeedModel]:
     """What is wanted and what that needs, in an order in which they can be made."""
     needed = {*wanted, *(NEEDS[model] for model in wanted if model in NEEDS)}
     return [model for model in SeedModel if model in needed]
+
+
+def _builds(model: SeedModel) -> dict[str, Build]:
+    """By the names of their recipes; what is no network has none."""
+    begun_as = SeedModel.BNMT if model in TRAINED_ON else model
+    return {recipes[begun_as].name: build for build, recipes in NETWORKS.items() if begun_as in recipes}

@@ -4,7 +4,7 @@ Names in capitals are those of the task paper (sections 4 and 5, Table 3) unless
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from learners.bandit.control_variates import ControlVariate, NoControlVariate, RunningMean
 from learners.bandit.expected_loss import ExpectedLossLearner, ExpectedLossRecipe
@@ -35,7 +35,7 @@ WNMT_EL = ExpectedLossRecipe(
     optimiser=OptimiserRecipe(Method.SGD, rate=1e-5), schedule=PUBLISHED, dropout=PUBLISHED_DROPOUT
 )
 BNMT_EL = ExpectedLossRecipe(optimiser=PUBLISHED_ADAM, schedule=PUBLISHED, dropout=PUBLISHED_DROPOUT)
-BNMT_SZO = PerturbationRecipe(optimiser=PUBLISHED_ADAM)
+BNMT_SZO = PerturbationRecipe(optimiser=replace(PUBLISHED_ADAM, clip=None))
 # Every step learns from three times as many old experiences as new ones: what went well is rare, and worth repeating.
 OFTEN = OptimiserRecipe(Method.ADAM, rate=3e-4)
 FRESH, REPLAYED = 8, 24
@@ -74,9 +74,30 @@ class System:
         """A new one, before its first round."""
         return self.build(shelf, seed)
 
+    def about(self, shelf: Shelf, seed: int) -> dict[str, str | int]:
+        """Who such a learner is, whatever it is called on the leaderboard: only it can go on with its run."""
+        models = {f"model {model}": shelf.digest(model) for model in self.needs}
+        return {"system": self.name, "seed": seed, **models}
+
 
 def _translating(model: SeedModel, beam: int) -> Callable[[Shelf, int], Learner]:
     return lambda shelf, _seed: StaticTranslator(shelf.translator(model), beam=beam)
+
+
+def _as_published(
+    model: SeedModel, recipe: ExpectedLossRecipe, variate: Callable[[], ControlVariate]
+) -> Callable[[Shelf, int], Learner]:
+    """Expected loss as in the paper; with its dropout if the model was trained with some, as the paper's were.
+
+    A model that was not is another one under dropout than the one that samples: small ones forgot how to translate.
+    """
+
+    def build(shelf: Shelf, seed: int) -> Learner:
+        translator = shelf.translator(model)
+        dropout = recipe.dropout if translator.recipe.dropout else 0.0
+        return ExpectedLossLearner(translator, replace(recipe, dropout=dropout), variate(), seed=seed)
+
+    return build
 
 
 def _log_linear(model: SeedModel) -> Callable[[Shelf, int], Learner]:
@@ -151,25 +172,21 @@ ALL = (
         "expected loss on a word model, SGD, unknown words replaced by a dictionary",
         PAPER,
         (SeedModel.WNMT,),
-        lambda shelf, seed: ExpectedLossLearner(
-            shelf.translator(SeedModel.WNMT), WNMT_EL, NoControlVariate(), seed=seed
-        ),
+        _as_published(SeedModel.WNMT, WNMT_EL, NoControlVariate),
     ),
     System(
         "BNMT-EL",
         "expected loss on the subword model, Adam, no control variate",
         PAPER,
         (SeedModel.BNMT,),
-        lambda shelf, seed: ExpectedLossLearner(
-            shelf.translator(SeedModel.BNMT), BNMT_EL, NoControlVariate(), seed=seed
-        ),
+        _as_published(SeedModel.BNMT, BNMT_EL, NoControlVariate),
     ),
     System(
         "BNMT-EL-CV",
         "BNMT-EL with the running mean of rewards as control variate",
         PAPER,
         (SeedModel.BNMT,),
-        lambda shelf, seed: ExpectedLossLearner(shelf.translator(SeedModel.BNMT), BNMT_EL, RunningMean(), seed=seed),
+        _as_published(SeedModel.BNMT, BNMT_EL, RunningMean),
     ),
     System(
         "BNMT-SZO-CV",

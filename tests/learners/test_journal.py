@@ -1,5 +1,8 @@
 """What a learner lived through, and what is made of a page torn in half."""
 
+import json
+import re
+
 import pytest
 
 from learners.errors import ResumeError
@@ -48,6 +51,49 @@ def test_a_file_that_is_no_journal_is_refused(text, complaint, tmp_path):
     path.write_text(text)
     with Journal(path) as journal, pytest.raises(ResumeError, match=complaint):
         list(journal.entries())
+
+
+def line(**changed):
+    values = {"index": 1, "source": "x", "translation": "y", "reward": 0.5} | changed
+    return json.dumps(values).encode() + b"\n"
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        b"\xff\xfe\n",
+        line().replace(b'"x"', b'"\xc3"'),
+        line().replace(b'"x"', b'"\r"'),
+        line(index="1"),
+        line(index=1.0),
+        line(index=None),
+        line(index=True),
+        line(source=5),
+        line(source=None),
+        line(translation=["y"]),
+        line(reward=float("nan")),
+        line(reward=float("inf")),
+        line(reward="x"),
+        line(reward=True),
+        line(reward=-0.1),
+        line(reward=1.1),
+        line(reward=10**400),
+    ],
+)
+def test_a_damaged_line_is_refused_with_its_file_and_number(damaged, path):
+    path.write_bytes(path.read_bytes().splitlines(keepends=True)[0] + damaged)
+    with (
+        Journal(path) as journal,
+        pytest.raises(ResumeError, match=f"^{re.escape(str(path))}:2 is not a line of a journal$"),
+    ):
+        list(journal.entries())
+
+
+@pytest.mark.parametrize("reward", [0, 1, 0.0, 1.0])
+def test_the_lowest_and_the_highest_reward_are_no_damage(reward, path):
+    path.write_bytes(line(reward=reward))
+    with Journal(path) as journal:
+        assert list(journal.entries()) == [Entry(1, "x", "y", reward)]
 
 
 def test_a_gap_is_refused(path):

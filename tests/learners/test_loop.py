@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from banditmt_client import Client
-from learners.errors import ResumeError, RewardError, SnapshotError
+from learners.errors import DivergedError, ResumeError, RewardError, SnapshotError
 from learners.journal import Entry, Journal
-from learners.loop import play, saved_run
+from learners.loop import play, rounds_played, saved_run
+from learners.snapshot import Snapshot
 from tests.client_sdk.conformance import RUN, InProcess, Task
 from tests.learners.gambler import Gambler
 
@@ -69,6 +70,22 @@ def undisturbed(tmp_path_factory):
     task, learner = Task(SENTENCES), Gambler()
     play(learner, open_run(task), tmp_path_factory.mktemp("whole"))
     return finished(task, learner)
+
+
+def test_a_folder_that_is_being_played_in_is_refused_and_left_alone(tmp_path):
+    task, learner = Task(SENTENCES), Gambler()
+    refusals = []
+
+    def meanwhile(entry):
+        if entry.index == 5:
+            with pytest.raises(ResumeError, match="another process is playing") as refusal:
+                play(Gambler(), open_run(task), tmp_path)
+            refusals.append(refusal)
+
+    play(learner, open_run(task), tmp_path, watch=meanwhile)
+    assert len(refusals) == 1
+    assert len(task.ledger) == len(SENTENCES)
+    assert play(learner, open_run(task), tmp_path).index == len(SENTENCES)  # and afterwards it is free again
 
 
 def test_the_ledger_the_journal_and_the_learner_agree(tmp_path):
@@ -157,6 +174,90 @@ def test_a_snapshot_of_another_system_is_refused(tmp_path):
         play(Gambler(), run, tmp_path)
 
 
+ABOUT: dict[str, str | int] = {"system": "gambler", "seed": 1, "luck": "a4"}
+
+
+@pytest.mark.parametrize(
+    ("about", "difference"),
+    [
+        (ABOUT | {"system": "miser"}, "system 'gambler', not 'miser'"),
+        (ABOUT | {"seed": 2}, "seed 1, not 2"),
+        (ABOUT | {"system": "miser", "seed": 2}, "system 'gambler', not 'miser'; seed 1, not 2"),
+        ({"system": "gambler", "seed": 1}, "luck 'a4', not None"),
+        (ABOUT | {"charm": "b5"}, "charm None, not 'b5'"),
+    ],
+)
+def test_a_run_goes_on_only_as_who_began_it(about, difference, tmp_path):
+    task = Task(SENTENCES)
+    play(Gambler(), open_run(task), tmp_path, about=ABOUT)
+    with pytest.raises(SnapshotError) as refusal:
+        play(Gambler(), open_run(task), tmp_path, about=about)
+    assert str(refusal.value) == (
+        f"{tmp_path / 'snapshot'} was begun with {difference}: "
+        "go on with what it was begun with, or begin a run of another name (--name) with an empty folder"
+    )
+    assert play(Gambler(), open_run(task), tmp_path, about=ABOUT).index == len(SENTENCES)
+
+
+def test_a_snapshot_that_does_not_say_who_plays_is_refused(tmp_path):
+    play(Gambler(), open_run(Task(SENTENCES)), tmp_path)
+    older = Snapshot.read(tmp_path / "snapshot")
+    del older.values["about"]
+    older.write(tmp_path / "snapshot")
+    with pytest.raises(SnapshotError, match=r"snapshot is of another version of banditmt.*an empty folder"):
+        play(Gambler(), open_run(Task(SENTENCES)), tmp_path)
+
+
+def test_a_file_of_another_kind_where_the_snapshot_should_be_is_refused(tmp_path):
+    path = tmp_path / "snapshot"
+    Snapshot({"model": np.zeros(3)}, {"kind": "translator 1"}).write(path)
+    for ask in (saved_run, rounds_played, lambda folder: play(Gambler(), open_run(Task(SENTENCES)), folder)):
+        with pytest.raises(SnapshotError, match=f"{path} is no snapshot of a run"):
+            ask(tmp_path)
+
+
+def test_a_snapshot_that_lacks_what_the_learner_needs_is_refused(tmp_path):
+    play(Gambler(), open_run(Task(SENTENCES)), tmp_path)
+    poor = Snapshot.read(tmp_path / "snapshot")
+    del poor.values["learner"]["baseline"]
+    poor.write(tmp_path / "snapshot")
+    with pytest.raises(SnapshotError, match=r"snapshot does not fit this learner \(KeyError: 'baseline'\)"):
+        play(Gambler(), open_run(Task(SENTENCES)), tmp_path)
+
+
+def test_a_journal_that_lost_lines_of_before_the_snapshot_is_refused(tmp_path):
+    task, journal = Task(SENTENCES), tmp_path / "journal.jsonl"
+    with pytest.raises(Killed):
+        play(Fragile(fuse_of(40)), open_run(task), tmp_path, snapshot_every=5)
+    known = rounds_played(tmp_path)
+    whole = journal.read_text()
+    journal.write_text("".join(whole.splitlines(keepends=True)[: known - 2]))
+    complaint = rf"ends after {known - 2} rounds, but its snapshot knows of {known}: bring back the whole journal, or "
+    with pytest.raises(ResumeError, match=complaint):
+        play(Gambler(), open_run(task), tmp_path)
+    journal.write_text(whole)
+    assert play(Gambler(), open_run(task), tmp_path).finished
+
+
+@pytest.mark.parametrize("call", ["propose", "update"])
+def test_a_learner_that_diverges_is_told_with_its_round_and_its_place(call, tmp_path):
+    class Wild(Gambler):
+        pass
+
+    def diverge(self, *given):
+        if self.rounds == 7:
+            raise DivergedError("it has diverged")
+        return getattr(Gambler, call)(self, *given)
+
+    setattr(Wild, call, diverge)
+    task = Task(SENTENCES)
+    for _ in range(2):  # nor does it get further when it is resumed
+        with pytest.raises(DivergedError, match=rf"it has diverged \(in round 8; {tmp_path} keeps the journal"):
+            play(Wild(), open_run(task), tmp_path, snapshot_every=5)
+    assert rounds_played(tmp_path) == 5
+    assert play(Gambler(), open_run(task), tmp_path).finished
+
+
 def test_a_learner_that_changed_its_mind_is_refused(tmp_path, monkeypatch):
     task = Task(SENTENCES)
     with pytest.raises(Killed):
@@ -170,7 +271,7 @@ def test_a_learner_that_changed_its_mind_is_refused(tmp_path, monkeypatch):
 def test_a_reward_that_is_none_stops_the_run(reward, tmp_path, monkeypatch):
     run, learner = open_run(Task(SENTENCES)), Gambler()
     monkeypatch.setattr(run, "submit", lambda translation: reward)
-    with pytest.raises(RewardError, match="round 0 was rewarded with"):
+    with pytest.raises(RewardError, match=f"the reward of round 0 is a number between 0 and 1, but got {reward}"):
         play(learner, run, tmp_path)
     assert learner.rounds == 0
 

@@ -1,9 +1,15 @@
 """Seed models: made once, in an order in which they can be made."""
 
+import threading
+from contextlib import contextmanager
+from dataclasses import replace
+
 import pytest
 
-from learners.errors import LearnerError
-from learners.seed_models import TRAINED_ON, SeedModel, Shelf, Size
+from learners.errors import LearnerError, SnapshotError
+from learners.nmt.transformer import TransformerModel
+from learners.seed_models import NETWORKS, TRAINED_ON, Architecture, Build, SeedModel, Shelf, Size
+from learners.systems import find_system
 from tests.learners import tiny
 
 
@@ -13,7 +19,9 @@ def shelf(tmp_path_factory):
 
 
 def test_everything_is_made_and_nothing_unfinished_is_left(shelf):
-    assert sorted(path.name for path in shelf.folder.iterdir()) == sorted(f"{model}.model" for model in SeedModel)
+    assert sorted(path.name for path in shelf.folder.iterdir()) == sorted(
+        ["lock", *(f"{model}.model" for model in SeedModel)]
+    )
 
 
 def test_the_oracle_goes_on_from_the_subword_model(shelf):
@@ -58,7 +66,7 @@ def test_weights_are_tuned_on_the_end_of_the_out_of_domain_text(model, more, mon
 
     monkeypatch.setattr("learners.seed_models.SmtTranslator", Estimated)
     monkeypatch.setattr("learners.seed_models.mert", lambda _translator, pairs, *_, **__: given.update(tuning=pairs))
-    Shelf(tmp_path).make([model], tiny.TEXTS, size=Size.TINY)
+    Shelf(tmp_path).make([model], tiny.TEXTS, build=Build(Size.TINY))
     assert given["tuning"] == tiny.TEXTS.out_of_domain[180:]  # at most a tenth
     assert given["training"] == [*tiny.TEXTS.out_of_domain[:180], *more]
 
@@ -71,23 +79,120 @@ def test_each_translator_is_a_copy(shelf):
 
 def test_what_is_there_is_not_made_again(shelf):
     made = []
-    shelf.make(list(SeedModel), tiny.TEXTS, size=Size.TINY, report=lambda model, _: made.append(model))
+
+    def report(model, _progress):
+        made.append(model)
+
+    assert not shelf.make(list(SeedModel), tiny.TEXTS, build=Build(Size.TINY), report=report)
     assert made == []
+
+
+@pytest.mark.parametrize("model", [SeedModel.BNMT, SeedModel.WNMT, SeedModel.WMT16, *TRAINED_ON])
+def test_networks_of_another_size_are_not_taken_for_what_is_wanted(shelf, model):
+    complaint = rf"the seed model {'bnmt' if model in TRAINED_ON else model} in .* is of size tiny, not small: "
+    with pytest.raises(LearnerError, match=complaint):
+        shelf.make([model], tiny.TEXTS, build=Build(Size.SMALL))
+
+
+def test_nor_are_networks_of_another_architecture(shelf):
+    transformers = Build(Size.TINY, Architecture.TRANSFORMER)
+    complaint = "is of architecture gru, not transformer: choose another folder, or --architecture gru"
+    with pytest.raises(LearnerError, match=complaint):
+        shelf.make([SeedModel.WNMT], tiny.TEXTS, build=transformers)
+
+
+def test_transformers_can_be_had_in_place_of_gated_networks(tmp_path):
+    made = Shelf(tmp_path)
+    networks = [SeedModel.BNMT, SeedModel.WNMT, SeedModel.WMT16]
+    transformers = Build(Size.TINY, Architecture.TRANSFORMER)
+    made.make(networks, tiny.TEXTS, build=transformers, schedule=replace(tiny.SCHEDULE, steps=8, validate_every=2))
+    for model in networks:
+        assert isinstance(made.translator(model).model, TransformerModel)
+    learner = find_system("BNMT-EL-VALUE").learner(made, 1)
+    for source, _ in tiny.sentences(9):
+        learner.update(source, learner.propose(source), 0.5)
+
+
+def test_every_build_has_every_network():
+    for build, recipes in NETWORKS.items():
+        assert list(recipes) == [SeedModel.BNMT, SeedModel.WNMT, SeedModel.WMT16]
+        assert {recipe.architecture for recipe in recipes.values()} == {build.architecture}
+    assert len(NETWORKS) == len(Size) * len(Architecture)
+
+
+def test_the_published_networks_are_as_published():
+    """Cards B7 and B8."""
+    published = NETWORKS[Build(Size.PAPER)]
+    for recipe in published.values():
+        assert (recipe.embedding, recipe.encoder, recipe.decoder) == (500, 1_024, 1_024)
+        assert (recipe.learning_rate, recipe.beta2, recipe.fading, recipe.dropout) == (1e-4, 0.999, False, 0.2)
+        assert recipe.max_source == 50
+    assert [recipe.vocabulary_size for recipe in published.values()] == [30_000, 30_000, 89_500]
+
+
+def test_what_has_no_size_is_of_any(shelf):
+    sizeless = [SeedModel.DICTIONARY, SeedModel.SMT, SeedModel.SMT_ORACLE]
+    assert shelf.make(sizeless, tiny.TEXTS, build=Build(Size.PAPER)) == []
+
+
+def test_two_at_once_make_it_once(monkeypatch, tmp_path):
+    arrived, learned, made = threading.Semaphore(0), [], []
+
+    def make():
+        made.append(Shelf(tmp_path).make([SeedModel.DICTIONARY], tiny.TEXTS))
+
+    second = threading.Thread(target=make)
+
+    @contextmanager
+    def notice(line):
+        assert "another process is making seed models" in line
+        arrived.release()
+        yield
+
+    def learn(_pairs):
+        learned.append(tiny.WORDS)
+        second.start()
+        assert all(arrived.acquire(timeout=300) for _ in range(2)), "the second does not wait for its turn"
+        return tiny.WORDS
+
+    monkeypatch.setattr("learners.seed_models.notice_if_slow", notice)
+    monkeypatch.setattr("learners.seed_models.learn_dictionary", learn)
+    make()
+    second.join()
+    assert learned == [tiny.WORDS]
+    assert made == [[SeedModel.DICTIONARY], []]
 
 
 def test_what_is_needed_is_made_too(tmp_path):
     made = []
-    Shelf(tmp_path).make(
+    returned = Shelf(tmp_path).make(
         [SeedModel.ORACLE],
         tiny.TEXTS,
-        size=Size.TINY,
+        build=Build(Size.TINY),
         schedule=tiny.SCHEDULE,
         report=lambda model, progress: made.append((model.value, progress and progress.step)),
     )
     steps = [25, 50, 75, 100, None]
+    assert returned == [SeedModel.BNMT, SeedModel.ORACLE]
     assert made == [("bnmt", 0), *((model, step) for model in ("bnmt", "oracle") for step in steps)]
 
 
 def test_what_is_missing_is_named(tmp_path):
     with pytest.raises(LearnerError, match=r"no seed model bnmt in .*: make it with banditmt pretrain"):
+        Shelf(tmp_path).translator(SeedModel.BNMT)
+
+
+def test_a_seed_model_is_known_by_the_digest_of_its_file(tmp_path):
+    (tmp_path / "bnmt.model").write_bytes(b"abc")
+    assert Shelf(tmp_path).digest(SeedModel.BNMT).startswith("ba7816bf8f01cfea414140de5dae2223")  # SHA-256 of "abc"
+    with pytest.raises(LearnerError, match="no seed model wnmt"):
+        Shelf(tmp_path).digest(SeedModel.WNMT)
+
+
+def test_a_damaged_model_is_refused_with_what_to_do(shelf, tmp_path):
+    whole = (shelf.folder / "bnmt.model").read_bytes()
+    (tmp_path / "bnmt.model").write_bytes(whole[:-1])
+    with pytest.raises(
+        SnapshotError, match=r"bnmt.model is damaged .*; remove it, and banditmt pretrain makes it again"
+    ):
         Shelf(tmp_path).translator(SeedModel.BNMT)

@@ -1,14 +1,20 @@
 """The registry: published names, and what the recipes behind them say."""
 
+from dataclasses import replace
+from unittest.mock import Mock
+
 import pytest
 
 from learners import systems
+from learners.bandit.expected_loss import ExpectedLossLearner
 from learners.bandit.optimiser import Method
 from learners.contract import StaticSystem
 from learners.errors import UnknownSystemError
+from learners.seed_models import SeedModel, Shelf
 from learners.snapshot import Snapshot
 from learners.systems import SYSTEMS, find_system
 from tests.learners import tiny
+from tests.learners.nmt.toys import TINY, tiny_translator
 
 NAMES = [
     "copy-source",
@@ -34,8 +40,7 @@ NAMES = [
     "LIMSI-UCB1-SELECT",
     "SMT-EL-WORDS",
 ]
-# Two learn after eight rounds, one where words have more than one translation.
-LATE = {"BNMT-EL-VALUE", "BNMT-REPLAY", "SMT-EL-WORDS"}
+LATE = {"SMT-EL-WORDS"}  # learns where words have more than one translation
 SOURCES = [source for source, _ in tiny.sentences(4, seed=8)] + ["xk-77 ☃", "rot " * 300]
 
 
@@ -92,6 +97,22 @@ def test_the_published_learners_are_set_as_published():
     for recipe in published.values():
         assert (recipe.schedule.temperature, recipe.schedule.start, recipe.dropout) == (1.0, 700_000, 0.5)
         assert (recipe.optimiser.clip, recipe.optimiser.betas, recipe.batch) == (1.0, (0.9, 0.999), 1)
+
+
+@pytest.mark.parametrize(("trained_with", "learns_with"), [(0.2, 0.5), (0.0, 0.0)])
+def test_the_published_dropout_is_for_models_that_know_dropout(trained_with, learns_with):
+    translator = tiny_translator(replace(TINY, dropout=trained_with))
+    shelf = Mock(Shelf, translator=lambda _model: translator)
+    for name in ("WNMT-EL", "BNMT-EL", "BNMT-EL-CV"):
+        learner = find_system(name).learner(shelf, 1)
+        assert isinstance(learner, ExpectedLossLearner)
+        assert learner._recipe.dropout == learns_with
+
+
+def test_a_learner_is_known_by_its_system_its_seed_and_its_models(shelf):
+    bnmt = shelf.digest(SeedModel.BNMT)
+    assert find_system("BNMT-EL").about(shelf, 3) == {"system": "BNMT-EL", "seed": 3, "model bnmt": bnmt}
+    assert find_system("copy-source").about(shelf, 1) == {"system": "copy-source", "seed": 1}
 
 
 def test_unknown_words_are_replaced_in_the_word_model(shelf):

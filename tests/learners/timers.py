@@ -9,4 +9,4 @@ def let_ring():
     """Come back when everybody who was to be told something has been told."""
     for thread in threading.enumerate():
         if isinstance(thread, threading.Timer):
-            thread.join(PATIENCE)
+            thread.finished.wait(PATIENCE)  # it may not even have been started

@@ -6,7 +6,7 @@ import numpy as np
 
 from learners.nmt.pretraining import Schedule, new_translator, train
 from learners.nmt.translator import Translator
-from learners.seed_models import RECIPES_BY_SIZE, SeedModel, Shelf, Size, Texts
+from learners.seed_models import NETWORKS, Build, SeedModel, Shelf, Size, Texts
 
 WORDS = {"rot": "red", "blau": "blue", "seil": "rope", "decke": "blanket", "gross": "large", "cm": "cm", "neu": "new"}
 SCHEDULE = Schedule(steps=100, validate_every=25, held_out=10)
@@ -24,7 +24,7 @@ TEXTS = Texts(sentences(200), sentences(100, seed=1))
 
 @cache
 def _snapshot():
-    translator = new_translator(RECIPES_BY_SIZE[Size.TINY][SeedModel.BNMT], TEXTS.out_of_domain)
+    translator = new_translator(NETWORKS[Build(Size.TINY)][SeedModel.BNMT], TEXTS.out_of_domain)
     train(translator, TEXTS.out_of_domain, SCHEDULE)
     return translator.snapshot()
 
@@ -37,5 +37,5 @@ def translator():
 def shelf(folder, *models):
     """A shelf with these seed models, or with all."""
     made = Shelf(folder)
-    made.make(models or tuple(SeedModel), TEXTS, size=Size.TINY, schedule=SCHEDULE)
+    made.make(models or tuple(SeedModel), TEXTS, build=Build(Size.TINY), schedule=SCHEDULE)
     return made
