@@ -10,7 +10,7 @@ import hashlib
 import re
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Self
@@ -33,6 +33,14 @@ _API_KEY = re.compile(KEY_PREFIX + r"[A-Za-z0-9_-]{43}", re.ASCII)
 
 class RegistryError(OrganiserError):
     """A participant or a phase that does not exist, or exists already."""
+
+
+class UnknownPhaseError(RegistryError):
+    """A phase that the task does not have; the message lists those it has."""
+
+    def __init__(self, name: str, known: Iterable[str], advice: str = "") -> None:
+        listed = ", ".join(known) or "none is loaded"
+        super().__init__(f"there is no phase {name} ({listed})" + (f"; {advice}" if advice else ""))
 
 
 class PhaseState(StrEnum):
@@ -245,8 +253,7 @@ class Registry:
         """A phase that must be there."""
         record = self.phase(name)
         if record is None:
-            known = ", ".join(each.phase.name for each in self.phases()) or "none is loaded"
-            raise RegistryError(f"there is no phase {name} ({known})")
+            raise UnknownPhaseError(name, (each.phase.name for each in self.phases()))
         return record
 
     def phases(self) -> list[PhaseRecord]:

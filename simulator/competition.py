@@ -10,9 +10,10 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from types import FrameType
@@ -21,7 +22,7 @@ from banditmt_client import BanditError, Client, NotFoundError, Run
 from lambdas.store import open_store
 from learners.errors import LearnerError, ResumeError
 from learners.journal import Entry
-from learners.loop import play, saved_run
+from learners.loop import play, rounds_played, saved_run
 from learners.nmt.processor import denormals_as_zero
 from learners.seed_models import Shelf
 from learners.systems import find_system
@@ -29,6 +30,7 @@ from simulator.local import local_client
 
 PARTICIPANT = "banditmt"  # who plays the systems of this house
 REPORT_SECONDS = 0.2  # between two reports of a run
+GOES_ON = "the same command goes on"
 THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -59,12 +61,23 @@ class Status:
     contestant: Contestant
     state: State
     rounds: int = 0
-    total: int = 0
-    reward: float = 0.0  # cumulative, as the learner was told
+    total: int = 0  # 0 until the run has been opened
+    reward: float | None = 0.0  # cumulative, as the learner was told; a snapshot alone does not know it
     message: str = ""
 
 
 Watch = Callable[[Status], None]
+
+
+@dataclass(frozen=True)
+class Address:
+    """Of a service to play at over HTTP."""
+
+    url: str
+    api_key: str | None = field(default=None, repr=False)  # from the environment if not given
+
+    def client(self) -> Client:
+        return Client(self.api_key, self.url)
 
 
 @dataclass(frozen=True)
@@ -76,9 +89,31 @@ class Arena:
     models: Path
     folder: Path
     participant: str = PARTICIPANT
+    address: Address | None = None  # where to play instead of in process over the store
 
     def run_folder(self, contestant: Contestant) -> Path:
         return self.folder / self.phase / contestant.label
+
+
+class _LastSeen:
+    """Where a run was last seen: what is said of one that ends without a word of its own."""
+
+    def __init__(self, arena: Arena, contestant: Contestant) -> None:
+        self._folder, self._contestant = arena.run_folder(contestant), contestant
+        self._status: Status | None = None
+
+    def note(self, status: Status) -> None:
+        self._status = status
+
+    def ending(self, state: State, message: str = "") -> Status:
+        return replace(self._status or self._as_left(), state=state, message=message)
+
+    def _as_left(self) -> Status:
+        """As an earlier process left it. What is wrong with a snapshot is said when somebody plays on from it."""
+        rounds = 0
+        with suppress(LearnerError, OSError):
+            rounds = rounds_played(self._folder)
+        return Status(self._contestant, State.PLAYING, rounds, reward=None if rounds else 0.0)
 
 
 def contestants(systems: Sequence[str], seeds: int = 1) -> list[Contestant]:
@@ -106,8 +141,11 @@ def compete(
     with _one_thread_each(), _stopping(playing) as stopped:
         while playing or (waiting and not stopped.is_set()):
             while waiting and len(playing) < workers and not stopped.is_set():
-                player = _Player(arena, waiting.pop(0))
-                playing[player.reports] = player
+                with _interrupts_held():
+                    player = _Player(arena, waiting.pop(0))
+                    playing[player.reports] = player
+                    if stopped.is_set():  # somebody asked before there was a player to tell
+                        player.stop()
             for reports in wait(list(playing)):
                 assert isinstance(reports, Connection), "nothing else was waited for"
                 status = playing[reports].report()
@@ -115,7 +153,7 @@ def compete(
                     ended[status.contestant] = status
                     playing.pop(reports).close()
                 watch(status)
-    return [ended.get(contestant, Status(contestant, State.INTERRUPTED)) for contestant in runs]
+    return [ended.get(one) or _LastSeen(arena, one).ending(State.INTERRUPTED) for one in runs]
 
 
 class _Player:
@@ -127,8 +165,9 @@ class _Player:
     def __init__(self, arena: Arena, contestant: Contestant) -> None:
         context = multiprocessing.get_context("spawn")  # a fork would share torch's and the store's insides
         self.reports, theirs = context.Pipe(duplex=False)
-        self._contestant = contestant
-        self._process = context.Process(target=_work, args=(arena, contestant, theirs, os.getpid()))
+        self._seen = _LastSeen(arena, contestant)
+        self._asked_to_stop = False
+        self._process = context.Process(target=_work, args=(arena, contestant, theirs))
         self._process.start()
         theirs.close()
 
@@ -137,12 +176,16 @@ class _Player:
         try:
             status = self.reports.recv()
             assert isinstance(status, Status), "a player reports nothing else"
+            self._seen.note(status)
             return status
         except EOFError:
             self._process.join()
-            return Status(self._contestant, State.FAILED, message=f"its process died ({self._process.exitcode})")
+            if self._asked_to_stop:  # and did, without a word
+                return self._seen.ending(State.INTERRUPTED, GOES_ON)
+            return self._seen.ending(State.FAILED, f"its process died ({self._process.exitcode})")
 
     def stop(self) -> None:
+        self._asked_to_stop = True
         if self._process.pid and self._process.is_alive():
             os.kill(self._process.pid, signal.SIGINT)
 
@@ -152,33 +195,63 @@ class _Player:
 
 
 def play_here(arena: Arena, contestant: Contestant, *, watch: Watch = lambda _: None) -> Status:
-    """Play one run in this process, or go on with it."""
+    """Play one run in this process, or go on with it; Ctrl-C ends it with how far it came."""
+    seen = _LastSeen(arena, contestant)
+
+    def note(status: Status) -> None:
+        seen.note(status)
+        watch(status)
+
+    try:
+        with _client(arena) as client:
+            return play_with(client, arena, contestant, watch=note)
+    except KeyboardInterrupt:
+        return seen.ending(State.INTERRUPTED, GOES_ON)
+
+
+@contextmanager
+def _client(arena: Arena) -> Iterator[Client]:
+    """A client of one's own: each process has a connection, or a store, to itself."""
+    if arena.address:
+        with arena.address.client() as client:
+            yield client
+        return
     store = open_store(arena.store)
     try:
         with local_client(store, arena.participant) as client:
-            return play_with(client, arena, contestant, watch=watch)
+            yield client
     finally:
         store.close()
 
 
 def play_with(client: Client, arena: Arena, contestant: Contestant, *, watch: Watch = lambda _: None) -> Status:
-    """Play one run with any client; a run that is finished already is not played again."""
-    folder = arena.run_folder(contestant)
+    """Play one run with any client; a run that is finished already is not played again.
+
+    ``watch`` is told where the run stands when it is opened, now and then while it is played, and when it ends in
+    whatever way: what it was told last is true.
+    """
+    folder, shelf, system = arena.run_folder(contestant), Shelf(arena.models), find_system(contestant.system)
+    learner = system.learner(shelf, contestant.seed)  # first: without its seed model it should not open a run
     run = _open(client, arena, contestant, folder)
-    learner = find_system(contestant.system).learner(Shelf(arena.models), contestant.seed)
-    reward = run.progress.cumulative_reward if run.progress.index else 0.0
     reported = 0.0
 
-    def report(entry: Entry) -> None:
-        nonlocal reward, reported
-        reward += entry.reward
+    def standing(state: State = State.PLAYING) -> Status:
+        so_far = run.progress
+        return Status(contestant, state, so_far.index, so_far.total, so_far.cumulative_reward)
+
+    def report(_entry: Entry) -> None:
+        nonlocal reported
         if time.monotonic() - reported >= REPORT_SECONDS:
             reported = time.monotonic()
-            watch(Status(contestant, State.PLAYING, entry.index + 1, run.total, reward))
+            watch(standing())
 
-    with denormals_as_zero():
-        progress = play(learner, run, folder, watch=report)
-    return Status(contestant, State.FINISHED, progress.index, progress.total, progress.cumulative_reward)
+    watch(standing())
+    try:
+        with denormals_as_zero():
+            play(learner, run, folder, about=system.about(shelf, contestant.seed), watch=report)
+    finally:
+        watch(standing())
+    return standing(State.FINISHED)
 
 
 def _open(client: Client, arena: Arena, contestant: Contestant, folder: Path) -> Run:
@@ -194,29 +267,29 @@ def _open(client: Client, arena: Arena, contestant: Contestant, folder: Path) ->
         ) from None
 
 
-def _work(arena: Arena, contestant: Contestant, reports: Connection, parent: int) -> None:
-    """What a player's process does: one run, every ending of which is reported."""
-    os.setpgrp()  # Ctrl-C in the terminal reaches the parent only, which passes it on
-    last = Status(contestant, State.PLAYING)
+def _work(arena: Arena, contestant: Contestant, reports: Connection) -> None:
+    """What a player's process does: one run, every ending of which is reported if somebody still listens."""
+    os.setpgrp()  # from now on Ctrl-C in the terminal reaches the parent only, which passes it on
+    seen = _LastSeen(arena, contestant)
 
     def watch(status: Status) -> None:
-        nonlocal last
-        last = status
-        if os.getppid() != parent:
-            raise KeyboardInterrupt  # nobody is listening any more
-        reports.send(status)
-
-    def ending(state: State, message: str) -> Status:
-        return replace(last, state=state, message=message)
+        seen.note(status)
+        try:
+            reports.send(status)
+        except BrokenPipeError:  # the parent was killed
+            raise KeyboardInterrupt from None
 
     try:
-        reports.send(play_here(arena, contestant, watch=watch))
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # one that came during imports strikes here
+        end = play_here(arena, contestant, watch=watch)
     except KeyboardInterrupt:
-        reports.send(ending(State.INTERRUPTED, "the same command goes on"))
+        end = seen.ending(State.INTERRUPTED, GOES_ON)
     except (LearnerError, BanditError, OSError) as failure:
-        reports.send(ending(State.FAILED, str(failure)))
+        end = seen.ending(State.FAILED, str(failure))
     except Exception as bug:  # a bug in one learner must not take the others down
-        reports.send(ending(State.FAILED, f"{type(bug).__name__}: {bug}"))
+        end = seen.ending(State.FAILED, f"{type(bug).__name__}: {bug}")
+    with suppress(BrokenPipeError):
+        reports.send(end)
 
 
 @contextmanager
@@ -237,6 +310,17 @@ def _stopping(playing: Mapping[Connection, _Player]) -> Iterator[threading.Event
         yield stopped
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Ctrl-C waits until this is over; in a process that was begun meanwhile, until it says that it is ready."""
+    resource_tracker.ensure_running()  # the first process would begin it, and lift the hold in doing so
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

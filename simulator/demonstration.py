@@ -27,20 +27,21 @@ class Lesson:
         return f"{self.row.system} learned ({change}{share})."
 
 
-def finished_rows(store: Store, phase: str) -> dict[str, Row]:
-    """The systems that have played the whole phase; none when the phase is not there yet."""
+def finished_rows(store: Store, phase: str, participant: str) -> dict[str, Row]:
+    """A participant's systems that have played the whole phase; none when the phase is not there yet."""
     record, scoreboard = Registry(store).phase(phase), Scoreboard(store)
     if record is None:
         return {}
     scoreboard.catch_up(record)
-    return {row.system: row for row in scoreboard.board(record).rows if row.status is Status.FINISHED}
+    own = (row for row in scoreboard.board(record).rows if row.participant == participant)
+    return {row.system: row for row in own if row.status is Status.FINISHED}
 
 
-def lessons(store: Store, phase: str, static: str, learners: Sequence[str]) -> list[Lesson]:
-    """What each learner gained on a system that does not learn, best first; all must have finished."""
+def lessons(store: Store, phase: str, participant: str, static: str, learners: Sequence[str]) -> list[Lesson]:
+    """What each learner of a participant gained on a system that does not learn, best first; all must have finished."""
     from leaderboard.metrics.significance import paired_block_bootstrap  # numpy takes a moment to load
 
-    rows = finished_rows(store, phase)
+    rows = finished_rows(store, phase, participant)
     rewards = {name: [played.clean for played in store.rounds(rows[name].run)] for name in (static, *learners)}
     gains = {name: paired_block_bootstrap(rewards[name], rewards[static]) for name in learners}
     return [Lesson(rows[name], gains[name]) for name in sorted(learners, key=lambda name: -gains[name].mean)]

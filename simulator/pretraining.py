@@ -1,6 +1,7 @@
 """From a task to the seed models of its systems."""
 
 import hashlib
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from corpora.task import DESCRIPTION_FILE, Task
 from learners.errors import LearnerError
 from learners.nmt.pretraining import Schedule
 from learners.nmt.processor import denormals_as_zero
-from learners.seed_models import ORACLES, Report, SeedModel, Shelf, Size, Texts
+from learners.seed_models import ORACLES, Build, Report, SeedModel, Shelf, Texts
 from learners.systems import find_system
 
 ORIGIN = "task.sha256"  # whose models a folder holds
@@ -25,30 +26,39 @@ def make_seed_models(
     folder: Path,
     wanted: Sequence[SeedModel],
     *,
-    size: Size = Size.SMALL,
+    build: Build = Build(),  # noqa: B008 (it cannot be changed)
     schedule: Schedule | None = None,
     report: Report = lambda _model, _progress: None,
-) -> Shelf:
-    """Make what is missing; a folder that holds models of another task is refused."""
+) -> list[SeedModel]:
+    """Make what is missing and return it; a folder that holds models of another task or build is refused."""
     opened = Task.open(task)
     _claim(folder, task)
     shelf = Shelf(folder)
+    shelf.refuse_other_builds(wanted, build)
     if all(shelf.has(model) for model in wanted):
-        return shelf
+        return []
     out_of_domain = [(pair.source, pair.target) for pair in opened.pairs("out-of-domain")]
     phases = [part for part in opened.parts if part != "out-of-domain"] if set(ORACLES) & set(wanted) else []
     in_domain = [(pair.source, pair.target) for part in phases for pair in opened.distinct_pairs(part)]
     with denormals_as_zero():
-        shelf.make(wanted, Texts(out_of_domain, in_domain), size=size, schedule=schedule, report=report)
-    return shelf
+        return shelf.make(wanted, Texts(out_of_domain, in_domain), build=build, schedule=schedule, report=report)
+
+
+def refuse_models_of_another_task(folder: Path, task: Path) -> None:
+    """An oracle has read the references of its own task only, and a seed model its own words."""
+    origin = folder / ORIGIN
+    if origin.exists() and origin.read_text(encoding="ascii") != _digest(task):
+        raise LearnerError(f"the models in {folder} are of another task than {task}: choose another folder")
 
 
 def _claim(folder: Path, task: Path) -> None:
     """Models are of one task, which is written down."""
-    digest = hashlib.sha256((task / DESCRIPTION_FILE).read_bytes()).hexdigest()
-    origin = folder / ORIGIN
+    refuse_models_of_another_task(folder, task)
     folder.mkdir(parents=True, exist_ok=True)
-    if not origin.exists():
-        origin.write_text(digest, encoding="ascii")
-    elif origin.read_text(encoding="ascii") != digest:
-        raise LearnerError(f"the models in {folder} are of another task than {task}: choose another folder")
+    aside = folder / f"{ORIGIN}.{os.getpid()}"  # renamed once it is whole: an empty one would fit no task
+    aside.write_text(_digest(task), encoding="ascii")
+    aside.replace(folder / ORIGIN)
+
+
+def _digest(task: Path) -> str:
+    return hashlib.sha256((Task.open(task).path / DESCRIPTION_FILE).read_bytes()).hexdigest()

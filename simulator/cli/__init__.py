@@ -12,12 +12,14 @@ from typing import Annotated
 
 import typer
 
-from banditmt_client import BanditError
+from banditmt_client import BanditError, ConfigurationError
 from corpora.errors import CorpusError
-from lambdas.errors import OrganiserError, ServiceError
+from lambdas.errors import BadRequestError, OrganiserError, ServiceError
 from lambdas.feedback import FeedbackError
 from lambdas.phases import LayoutError
-from learners.errors import LearnerError
+from lambdas.registry import UnknownPhaseError
+from lambdas.store import StoreAddressError
+from learners.errors import LearnerError, UnknownSystemError
 from simulator.cli import admin, corpus, demo, leaderboard, learning, serve
 from simulator.errors import SimulatorError
 
@@ -32,6 +34,15 @@ EXPECTED_ERRORS: tuple[type[Exception], ...] = (
     OrganiserError,
     ServiceError,
     SimulatorError,
+)
+
+# Of these, what was wrong before anything was tried: the words of the command, or what is exported in their place.
+WRONG_USAGE: tuple[type[Exception], ...] = (
+    BadRequestError,  # a name that nothing can have
+    ConfigurationError,
+    StoreAddressError,
+    UnknownPhaseError,
+    UnknownSystemError,
 )
 
 INTERRUPTED = 130  # what shells report for Ctrl-C, and typer for KeyboardInterrupt
@@ -101,7 +112,7 @@ def run(arguments: list[str]) -> int:
         advice = f" (see: {context.command_path} --help)" if context else ""
         return _complain(wrong.format_message() + advice, wrong.exit_code)
     except EXPECTED_ERRORS as failure:
-        return _complain(str(failure), 1)
+        return _complain(str(failure), 2 if isinstance(failure, WRONG_USAGE) else 1)
     if exit_code == INTERRUPTED:
         return _complain("terminated", TERMINATED) if _terminated else _complain("interrupted", INTERRUPTED)
     return exit_code

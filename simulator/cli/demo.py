@@ -22,7 +22,7 @@ PHASE = "dev"
 STATIC = "BNMT-static"
 ORACLE = "BNMT-oracle"
 BASELINES = ("copy-source", "word-for-word", STATIC)
-LEARNERS = ("BNMT-EL-CV", "BNMT-SZO-CV", "BNMT-EL-VALUE", "BNMT-REPLAY")
+LEARNERS = ("BNMT-SZO-CV", "BNMT-EL-VALUE", "BNMT-REPLAY", "BNMT-EL-CV")
 SYSTEMS = (*LEARNERS, STATIC, ORACLE, "word-for-word", "copy-source")  # the slow ones first: all cores end together
 
 
@@ -31,8 +31,8 @@ class Sizes:
     """Further options of the commands that make the task and the seed models."""
 
     synth: tuple[str, ...] = ()
-    pretrain: tuple[str, ...] = ("--steps", "1500")
-    train_on: tuple[str, ...] = ("--steps", "500")  # the oracle, which begins where the others' model ends
+    pretrain: tuple[str, ...] = ("--steps", "1200")
+    train_on: tuple[str, ...] = ("--steps", "400")  # the oracle, which begins where the others' model ends
 
 
 def demo() -> None:
@@ -57,7 +57,7 @@ class _Demonstration:
     def run(self) -> None:
         self._make_task()
         with self._opened_store() as store:
-            finished = finished_rows(store, PHASE)
+            finished = finished_rows(store, PHASE, PARTICIPANT)
         unplayed = [name for name in SYSTEMS if name not in finished]
         if unplayed:
             self._play(unplayed)
@@ -105,7 +105,7 @@ class _Demonstration:
 
     def _explain(self) -> None:
         with self._opened_store() as store:
-            found = lessons(store, PHASE, STATIC, LEARNERS)
+            found = lessons(store, PHASE, PARTICIPANT, STATIC, LEARNERS)
         self._say(
             f"What you are looking at: reward is smoothed sentence BLEU, summed over all rounds; mean is per round, ±"
             f" half of its 95 % interval. {STATIC} is the seed model, which does not learn, and {ORACLE} has seen the"

@@ -4,8 +4,9 @@ The learners are imported when a command runs: torch takes seconds to load, and 
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,24 +15,46 @@ from rich.console import Console
 from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from lambdas.store import open_store
+from banditmt_client.client import URL_VARIABLE
+from lambdas.registry import Registry, UnknownPhaseError, check_name
+from lambdas.store import Store, open_store
 from simulator.cli.loading import bars_on_terminal, load
+from simulator.cli.stores import StoreOption, existing_store
 from simulator.tasks import DEFAULT_STORE, STATE
 
 if TYPE_CHECKING:
     from learners.seed_models import SeedModel, Standing
-    from simulator.competition import Status
+    from simulator.competition import Arena, Contestant, Status
+    from simulator.regret import Yardstick
 
 MODELS = STATE / "models"
 RUNS = STATE / "runs"
+TASK_ADVICE = "--task FOLDER loads a task first"
+UNFOLDED = 1_000  # columns where there is no terminal: whoever searches the list wants a line for each system
+
+
+def _folder(path: Path) -> Path:
+    """Refuse what cannot be a folder, before it becomes an error from deep inside."""
+    there = next(one for one in (path, *path.parents) if one.exists())
+    if not there.is_dir():
+        raise typer.BadParameter(f"{there} is a file; name a folder, which is made if it is missing")
+    return path
+
 
 SystemName = Annotated[str, typer.Argument(metavar="SYSTEM", help="A system; `banditmt systems` lists them.")]
 SystemNames = Annotated[list[str], typer.Argument(metavar="SYSTEM...", help="Systems; `banditmt systems` lists them.")]
 Phase = Annotated[str, typer.Option(help="mock, dev or training.")]
 TaskOption = Annotated[Path | None, typer.Option("--task", help="A task to load into the store first.")]
-StoreOption = Annotated[str, typer.Option("--store", help="sqlite:PATH or dynamodb:URL.")]
-Models = Annotated[Path, typer.Option(help="The folder of the seed models.")]
-Runs = Annotated[Path, typer.Option(help="The folder for journals and snapshots of runs.")]
+Url = Annotated[
+    str | None,
+    typer.Option(
+        envvar=URL_VARIABLE,
+        help="Play over HTTP at this address instead of in process. The environment's gives way to --task and --store.",
+    ),
+]
+ApiKey = Annotated[str | None, typer.Option(help="The key for --url, unless BANDITMT_API_KEY has it.")]
+Models = Annotated[Path, typer.Option(callback=_folder, help="The folder of the seed models.")]
+Runs = Annotated[Path, typer.Option(callback=_folder, help="The folder for journals and snapshots of runs.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -48,7 +71,10 @@ def systems(as_json: Json = False) -> None:
     table = Table("system", "what it is", "from", "seed model")
     for one in ALL:
         table.add_row(one.name, one.summary, one.source, ", ".join(one.needs) or "-")
-    Console().print(table, highlight=False)
+    console = Console()
+    if not console.is_terminal:
+        console.width = UNFOLDED
+    console.print(table, highlight=False)
 
 
 def pretrain(
@@ -60,31 +86,43 @@ def pretrain(
     size: Annotated[
         str, typer.Option(help="tiny (a test), small (a CPU) or paper (as published; wants a GPU).")
     ] = "small",
-    steps: Annotated[int, typer.Option(help="Training steps per model, at most.", min=1)] = 5_000,
+    architecture: Annotated[str, typer.Option(help="gru (as in the task) or transformer.")] = "gru",
+    steps: Annotated[
+        int | None, typer.Option(help="Training steps per model, at most; by size by default.", min=1)
+    ] = None,
     seed: Annotated[int, typer.Option(help="The same seed makes the same models.", min=0)] = 0,
 ) -> None:
     """Make the seed models that systems start from; interrupted, the same command goes on."""
     from learners.nmt.pretraining import Schedule
-    from learners.seed_models import SeedModel, Size
+    from learners.seed_models import STEPS, Architecture, Build, SeedModel, Shelf, Size, with_needs
     from simulator.pretraining import make_seed_models, needed_models
 
     if size not in list(Size):
         raise typer.BadParameter(f"--size is one of {', '.join(Size)}, not {size!r}")
+    if architecture not in list(Architecture):
+        raise typer.BadParameter(f"--architecture is one of {', '.join(Architecture)}, not {architecture!r}")
+    build = Build(Size(size), Architecture(architecture))
+    schedule = Schedule(steps=steps or STEPS[build.size], seed=seed)
     wanted = needed_models(systems) if systems else list(SeedModel)
     with _training_bars(wanted) as report:
-        make_seed_models(
-            task, models, wanted, size=Size(size), schedule=Schedule(steps=steps, seed=seed), report=report
-        )
-    typer.echo(f"{models}: {', '.join(wanted) or 'nothing is needed'}")
+        made = make_seed_models(task, models, wanted, build=build, schedule=schedule, report=report)
+    kept = [model for model in with_needs(wanted) if model not in made and Shelf(models).has(model)]
+    if made:
+        typer.echo(f"{models}: made {', '.join(made)}")
+    if kept:
+        typer.echo(f"{models}: kept {', '.join(kept)}, there already, whatever --steps and --seed say now")
+    if not wanted:
+        typer.echo(f"{models}: nothing is needed")
 
 
 def play(
+    context: typer.Context,
     system: SystemName,
     phase: Phase,
     task: TaskOption = None,
     store: StoreOption = DEFAULT_STORE,
-    url: Annotated[str | None, typer.Option(help="Play over HTTP at this address instead of in process.")] = None,
-    api_key: Annotated[str | None, typer.Option(help="The key for --url, unless BANDITMT_API_KEY has it.")] = None,
+    url: Url = None,
+    api_key: ApiKey = None,
     name: Annotated[str, typer.Option(help="The name on the leaderboard; the system's by default.")] = "",
     seed: Annotated[int, typer.Option(help="Of everything random in the learner.", min=0)] = 1,
     models: Models = MODELS,
@@ -92,30 +130,26 @@ def play(
     as_json: Json = False,
 ) -> None:
     """Play one run, or go on with the one that was interrupted."""
-    from banditmt_client import Client
     from learners.systems import find_system
-    from simulator.competition import Arena, Contestant, play_here, play_with
+    from simulator.competition import Arena, Contestant, play_here
 
-    if url and task:
-        raise typer.BadParameter("--task is for playing in process; the service at --url has its own")
     find_system(system)
     contestant = Contestant(system, seed, name)
-    arena = Arena(store, phase, models, runs)
-    with _playing_bars() as watch:
-        if url:
-            with Client(api_key, url) as client:
-                status = play_with(client, arena, contestant, watch=watch)
-        else:
-            _prepare(store, task)
-            status = play_here(arena, contestant, watch=watch)
+    check_name(contestant.label, "system")
+    arena = _ready(context, Arena(store, phase, models, runs), [system], task, url, api_key)
+    with _playing_bars(arena, [contestant]) as watch:
+        status = play_here(arena, contestant, watch=watch)
     _print_ends([status], as_json=as_json)
 
 
 def compete(
+    context: typer.Context,
     systems: SystemNames,
     phase: Phase,
     task: TaskOption = None,
     store: StoreOption = DEFAULT_STORE,
+    url: Url = None,
+    api_key: ApiKey = None,
     seeds: Annotated[int, typer.Option(help="Runs per system that draws at random.", min=1)] = 1,
     processes: Annotated[int | None, typer.Option(help="Runs at a time; as many as cores by default.", min=1)] = None,
     models: Models = MODELS,
@@ -126,25 +160,65 @@ def compete(
     from simulator import competition
 
     listed = competition.contestants(systems, seeds)
-    _prepare(store, task)
-    with _playing_bars() as watch:
-        ends = competition.compete(
-            competition.Arena(store, phase, models, runs), listed, processes=processes, watch=watch
-        )
+    arena = _ready(context, competition.Arena(store, phase, models, runs), systems, task, url, api_key)
+    with _playing_bars(arena, listed) as watch:
+        ends = competition.compete(arena, listed, processes=processes, watch=watch)
     _print_ends(ends, as_json=as_json)
 
 
-def _prepare(store: str, task: Path | None) -> None:
-    """See that the store is there, with the task in it."""
-    if store == DEFAULT_STORE:
-        STATE.mkdir(exist_ok=True)
-    opened = open_store(store)
+def _ready(
+    context: typer.Context,
+    arena: "Arena",
+    systems: Sequence[str],
+    task: Path | None,
+    url: str | None,
+    api_key: str | None,
+) -> "Arena":
+    """The arena at its address, if it has one, else with a store that is prepared."""
+    from simulator.competition import Address
+    from simulator.pretraining import needed_models, refuse_models_of_another_task
+
+    in_process = [name for name in ("task", "store") if _typed(context, name)]
+    if not url or (in_process and not _typed(context, "url")):
+        if task and needed_models(systems):
+            refuse_models_of_another_task(arena.models, task)
+        _prepare(arena, task)
+        return arena
+    if in_process:
+        raise typer.BadParameter(f"--{in_process[0]} is for playing in process; the service at --url has its own")
+    address = Address(url, api_key)
+    with address.client() as client:  # what is wrong with the address, key or phase is said once for all runs
+        _check_phase(arena, [phase.name for phase in client.phases()])
+    return replace(arena, address=address)
+
+
+def _typed(context: typer.Context, option: str) -> bool:
+    """Is an option on the command line, which is meant for this command alone, rather than in the environment?"""
+    source = context.get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _prepare(arena: "Arena", task: Path | None) -> None:
+    """See that the store is there, with the task in it if one is given, and has the phase."""
+    opened = _new_or_existing(arena.store) if task else existing_store(arena.store, TASK_ADVICE)
     try:
-        opened.prepare()
         if task:
+            opened.prepare()
             load(opened, task)
+        _check_phase(arena, [record.phase.name for record in Registry(opened).phases()], "" if task else TASK_ADVICE)
     finally:
         opened.close()
+
+
+def _new_or_existing(store: str) -> Store:
+    if store == DEFAULT_STORE:
+        STATE.mkdir(exist_ok=True)
+    return open_store(store)
+
+
+def _check_phase(arena: "Arena", known: Sequence[str], advice: str = "") -> None:
+    if arena.phase not in known:
+        raise UnknownPhaseError(arena.phase, known, advice)
 
 
 def _print_ends(ends: list["Status"], *, as_json: bool) -> None:
@@ -156,8 +230,9 @@ def _print_ends(ends: list["Status"], *, as_json: bool) -> None:
         typer.echo(json.dumps([dict(zip(keys, _row(end), strict=True)) for end in ends], indent=2))
     else:
         for end in ends:
-            mean = f"mean reward {_mean(end):.4f}" if end.rounds else ""
-            words = [f"{end.contestant.label}:", f"{end.state},", f"{end.rounds:,} rounds", mean, end.message]
+            mean = _mean(end)
+            told = "" if mean is None else f"mean reward {mean:.4f}"
+            words = [f"{end.contestant.label}:", f"{end.state},", f"{end.rounds:,} rounds", told, end.message]
             typer.echo(" ".join(word for word in words if word))
     states = {end.state for end in ends}
     if State.FAILED in states:
@@ -172,31 +247,59 @@ def _row(end: "Status") -> tuple[object, ...]:
 
 
 def _mean(end: "Status") -> float | None:
-    return end.reward / end.rounds if end.rounds else None
+    return None if end.reward is None or not end.rounds else end.reward / end.rounds
 
 
 @contextmanager
-def _playing_bars() -> Iterator[Callable[["Status"], None]]:
-    """A line for each run: reward, rounds per second, time left."""
+def _playing_bars(arena: "Arena", runs: Sequence["Contestant"]) -> Iterator[Callable[["Status"], None]]:
+    """A line for each run: reward, regret if it is known, rounds per second, time left.
+
+    A failure is said at once, terminal or not: others may play for hours before all of them are listed.
+    """
+    from simulator.competition import State
+
     columns = (
         TextColumn("{task.description:<18}"),
         BarColumn(),
         TextColumn("{task.completed:,}/{task.total:,}"),
-        TextColumn("reward {task.fields[mean]:.4f}"),
+        TextColumn("reward {task.fields[mean]:.4f}{task.fields[regret]}"),
         TextColumn("{task.fields[speed]:.0f}/s"),
         TimeRemainingColumn(),
     )
     with bars_on_terminal(*columns) as bars:
         shown: dict[str, TaskID] = {}
+        oracles = {} if bars.disable else _oracles(arena, [run.label for run in runs])
 
         def watch(status: "Status") -> None:
             label = status.contestant.label
             if label not in shown:
-                shown[label] = bars.add_task(label, total=status.total, completed=status.rounds, mean=0.0, speed=0.0)
+                shown[label] = bars.add_task(
+                    label, total=status.total, completed=status.rounds, mean=0.0, regret="", speed=0.0
+                )
             speed = next(one for one in bars.tasks if one.id == shown[label]).speed or 0.0
-            bars.update(shown[label], completed=status.rounds, mean=_mean(status) or 0.0, speed=speed)
+            known = None
+            if label in oracles and status.reward is not None:
+                known = oracles[label].regret(status.rounds, status.reward)
+            regret = "" if known is None else f" regret {known:z.4f}"
+            bars.update(shown[label], completed=status.rounds, mean=_mean(status) or 0.0, regret=regret, speed=speed)
+            if status.state is State.FAILED:
+                said = f"banditmt: {label} failed: {' '.join(status.message.split())}"
+                bars.console.print(said, markup=False, highlight=False, soft_wrap=True)
 
         yield watch
+
+
+def _oracles(arena: "Arena", systems: Sequence[str]) -> dict[str, "Yardstick"]:
+    """By what regret is measured, if that is on this machine: in the cloud every round that is read costs money."""
+    from simulator.regret import yardsticks
+
+    if arena.address or not arena.store.startswith("sqlite:"):
+        return {}
+    store = open_store(arena.store)
+    try:
+        return yardsticks(store, arena.phase, arena.participant, systems)
+    finally:
+        store.close()
 
 
 @contextmanager

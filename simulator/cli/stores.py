@@ -20,10 +20,10 @@ def stack_region(address: str) -> str | None:
     return region if engine == "dynamodb" and "://" not in region else None
 
 
-def existing_store(address: str) -> Store:
+def existing_store(address: str, advice: str = "`banditmt serve` makes one and loads a task into it") -> Store:
     """The store at an address. A SQLite file must exist: a mistyped path would otherwise become an empty store."""
     engine, _, place = address.partition(":")
     path = Path(place.partition("?")[0])
     if engine == "sqlite" and place and not path.is_file():
-        raise StoreError(f"there is no store at {path}; `banditmt serve` makes one and loads a task into it")
+        raise StoreError(f"there is no store at {path}; {advice}")
     return open_store(address)

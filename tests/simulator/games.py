@@ -4,7 +4,7 @@ from corpora.description import OUT_OF_DOMAIN
 from corpora.task import TaskWriter, in_served_order, write_pairs
 from lambdas.phases import Layout
 from lambdas.store import open_store
-from learners.seed_models import Size
+from learners.seed_models import Build, Size
 from simulator.competition import Arena
 from simulator.pretraining import make_seed_models
 from simulator.tasks import load_task
@@ -25,12 +25,12 @@ def write_task(path, seed=0):
     return path
 
 
-def make_arena(folder, models=(), phase="dev"):
+def make_arena(folder, models=(), phase="dev", seed=0):
     """The task in a store, with these seed models."""
-    task = write_task(folder / "task")
+    task = write_task(folder / "task", seed)
     address = f"sqlite:{folder / 'store'}?synchronous=normal"
     store = open_store(address)
     load_task(store, task)
     store.close()
-    make_seed_models(task, folder / "models", models, size=Size.TINY, schedule=SCHEDULE)
+    make_seed_models(task, folder / "models", models, build=Build(Size.TINY), schedule=SCHEDULE)
     return Arena(address, phase, folder / "models", folder / "runs")

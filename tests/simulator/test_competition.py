@@ -5,13 +5,23 @@ import random
 import signal
 import subprocess
 import sys
+from contextlib import closing
+from dataclasses import replace
+from multiprocessing.context import SpawnProcess
 
 import pytest
 
-from learners.errors import LearnerError, ResumeError, UnknownSystemError
+from lambdas.registry import Registry
+from lambdas.scoreboard import Scoreboard
+from lambdas.store import open_store
+from learners.bandit.control_variates import RunningMean
+from learners.bandit.optimiser import Method, OptimiserRecipe
+from learners.errors import DivergedError, LearnerError, ResumeError, SnapshotError, UnknownSystemError
 from learners.journal import Journal
+from learners.loop import rounds_played
 from learners.seed_models import SeedModel
 from learners.snapshot import Snapshot
+from learners.systems import BNMT_EL, SYSTEMS, _as_published
 from simulator.competition import Arena, Contestant, State, Status, compete, contestants, play_here
 from simulator.pretraining import make_seed_models, needed_models
 from tests.simulator.games import make_arena, write_task
@@ -33,6 +43,16 @@ def elsewhere(arena, folder):
 def journal(arena, contestant):
     with Journal(arena.run_folder(contestant) / "journal.jsonl") as journal:
         return [(entry.index, entry.translation, entry.reward) for entry in journal.entries()]
+
+
+def ledger_and_curve(arena):
+    with closing(open_store(arena.store)) as store:
+        record, scoreboard = Registry(store).phase("dev"), Scoreboard(store)
+        assert record is not None
+        scoreboard.catch_up(record)
+        (row,) = scoreboard.board(record).rows
+        ledger = [(one.index, one.translation, one.shown, one.clean) for one in store.rounds(row.run)]
+        return ledger, row.curve, row.passes
 
 
 def final_state(arena, contestant):
@@ -71,6 +91,24 @@ def test_runs_side_by_side_are_as_if_alone_and_a_bad_one_disturbs_nobody(arena, 
     assert final_state(here, good) == final_state(alone, good)
 
 
+def test_a_model_that_diverges_stops_its_run_and_what_was_played_is_kept(arena, tmp_path, monkeypatch):
+    here, player = elsewhere(arena, tmp_path), Contestant("BNMT-EL-CV")
+    wild = replace(BNMT_EL, optimiser=OptimiserRecipe(Method.ADAM, rate=0.5))
+    with monkeypatch.context() as patch:
+        system = replace(SYSTEMS["BNMT-EL-CV"], build=_as_published(SeedModel.BNMT, wild, RunningMean))
+        patch.setitem(SYSTEMS, "BNMT-EL-CV", system)
+        for _ in range(2):  # it ends in the same way when somebody tries to go on
+            with pytest.raises(DivergedError, match=r"has grown to .*: try a smaller learning rate"):
+                play_here(here, player)
+    played = journal(here, player)
+    assert 0 < len(played) < ROUNDS
+    with closing(open_store(here.store)) as store:
+        run = Registry(store).runs("dev")[0].id
+        assert [(one.translation, one.clean) for one in store.rounds(run)] == [one[1:] for one in played]
+    with pytest.raises(SnapshotError, match="the snapshot is of the recipe"):
+        play_here(here, player)
+
+
 def test_a_finished_run_is_not_played_again(arena, tmp_path):
     here, player = elsewhere(arena, tmp_path), Contestant("copy-source")
     first, before = play_here(here, player), journal(here, player)
@@ -87,14 +125,62 @@ def test_run_folders_of_another_ledger_are_refused(arena, tmp_path):
         play_here(Arena(other.store, "dev", arena.models, here.folder), Contestant("copy-source"))
 
 
+@pytest.mark.parametrize(
+    ("begun", "resumed", "difference"),
+    [
+        (Contestant("BNMT-EL-CV", 1, "x"), Contestant("BNMT-EL", 1, "x"), "system 'BNMT-EL-CV', not 'BNMT-EL'"),
+        (Contestant("BNMT-EL", 1, "x"), Contestant("BNMT-EL-CV", 1, "x"), "system 'BNMT-EL', not 'BNMT-EL-CV'"),
+        (Contestant("BNMT-SZO-CV", 1), Contestant("BNMT-SZO-CV", 2), "seed 1, not 2"),
+    ],
+)
+def test_a_run_goes_on_only_as_the_system_that_began_it(begun, resumed, difference, arena, tmp_path):
+    here = elsewhere(arena, tmp_path)
+    interrupt(here, begun)
+    with pytest.raises(SnapshotError, match=f"was begun with {difference}: "):
+        play_here(here, resumed)
+    assert play_here(here, begun).state is State.FINISHED
+
+
+def test_a_run_goes_on_only_with_the_seed_model_that_it_began_with(arena, tmp_path):
+    here, player = elsewhere(arena, tmp_path / "here"), Contestant("BNMT-EL-CV")
+    interrupt(here, player)
+    other = make_arena(tmp_path / "other", [SeedModel.BNMT], seed=1)
+    with pytest.raises(SnapshotError, match=r"was begun with model bnmt '[0-9a-f]{64}', not '[0-9a-f]{64}': "):
+        play_here(Arena(here.store, "dev", other.models, here.folder), player)
+
+
+def interrupt(arena, contestant):
+    """Play one round."""
+
+    def stop(status):
+        if status.rounds == 1:
+            signal.raise_signal(signal.SIGINT)
+
+    end = play_here(arena, contestant, watch=stop)
+    assert (end.state, end.rounds, end.message) == (State.INTERRUPTED, 1, "the same command goes on")
+
+
+def test_without_its_seed_model_a_system_opens_no_run(arena, tmp_path):
+    here = elsewhere(arena, tmp_path)
+    with pytest.raises(LearnerError, match="there is no seed model wnmt"):
+        play_here(here, Contestant("WNMT-EL"))
+    store = open_store(here.store)
+    assert Registry(store).runs("dev") == []
+    store.close()
+
+
 PLAYER = """
 import os
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 from learners.journal import Journal
+from learners.loop import play
+from simulator import competition
 from simulator.competition import Arena, Contestant, play_here
 
+competition.play = partial(play, snapshot_every=4)
 store, models, folder, fuse = sys.argv[1:]
 write, left = Journal.write, int(fuse)
 
@@ -114,15 +200,189 @@ def test_killed_at_random_rounds_it_ends_as_if_it_had_not_been(arena, tmp_path):
     player, here, whole = Contestant("BNMT-EL-VALUE", 3), *(elsewhere(arena, tmp_path / name) for name in "ab")
     rng, played = random.Random(5), 0
     for _ in range(2):
-        fuse = rng.randint(1, 12)
+        fuse = rng.randint(5, 12)  # after a snapshot of a network that has learned
         command = [sys.executable, "-c", PLAYER, here.store, str(here.models), str(here.folder), str(fuse)]
         assert subprocess.run(command, env={**os.environ, "OMP_NUM_THREADS": "1"}).returncode == -signal.SIGKILL
         played += fuse
     assert len(journal(here, player)) == played
+    assert 4 <= rounds_played(here.run_folder(player)) <= played
     play_here(here, player)
     play_here(whole, player)
     assert journal(here, player) == journal(whole, player)
     assert final_state(here, player) == final_state(whole, player)
+    assert ledger_and_curve(here) == ledger_and_curve(whole)
+
+
+def upon_start(monkeypatch, strike):
+    """Do something to each player as soon as its process exists: long before it has imported anything."""
+    start = SpawnProcess.start
+
+    def start_and_strike(process):
+        start(process)
+        strike(process)
+
+    monkeypatch.setattr(SpawnProcess, "start", start_and_strike)
+
+
+def interrupt_here(_process):
+    signal.raise_signal(signal.SIGINT)
+
+
+def terminate_here(_process):
+    handler = signal.getsignal(signal.SIGINT)
+    assert callable(handler)
+    handler(signal.SIGINT, None)  # what the command does when it is terminated
+
+
+def kill(process):
+    process.kill()
+
+
+def interrupt_here_and_kill(process):
+    interrupt_here(process)
+    kill(process)
+
+
+@pytest.mark.parametrize(
+    ("strike", "state", "message"),
+    [
+        (interrupt_here, State.INTERRUPTED, "the same command goes on"),
+        (terminate_here, State.INTERRUPTED, "the same command goes on"),
+        (interrupt_here_and_kill, State.INTERRUPTED, "the same command goes on"),
+        (kill, State.FAILED, "its process died (-9)"),
+    ],
+)
+def test_a_player_is_struck_before_it_plays(arena, tmp_path, monkeypatch, strike, state, message):
+    here, player = elsewhere(arena, tmp_path), Contestant("copy-source")
+    upon_start(monkeypatch, strike)
+    assert compete(here, [player]) == [Status(player, state, message=message)]
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+def earned(arena, contestant):
+    return pytest.approx(sum(reward for *_, reward in journal(arena, contestant)))
+
+
+def test_whatever_ends_a_run_its_last_word_counts_every_round(arena, tmp_path, monkeypatch):
+    """Rounds are much faster than reports."""
+    here, player, told = elsewhere(arena, tmp_path), Contestant("copy-source"), list[Status]()
+    write = Journal.write
+
+    def write_until_the_eighth(journal, entry):
+        write(journal, entry)
+        if entry.index == 7:
+            raise OSError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, "write", write_until_the_eighth)
+        with pytest.raises(OSError, match="the disk is full"):
+            play_here(here, player, watch=told.append)
+    assert told[0] == Status(player, State.PLAYING, 0, ROUNDS, 0.0)
+    assert told[-1] == Status(player, State.PLAYING, 8, ROUNDS, earned(here, player))
+    play_here(here, player, watch=told.append)
+    assert told[-1] == Status(player, State.PLAYING, ROUNDS, ROUNDS, earned(here, player))
+
+
+def test_a_run_that_goes_on_begins_with_what_was_played_before(arena, tmp_path):
+    here, player, told = elsewhere(arena, tmp_path), Contestant("BNMT-EL-CV"), list[Status]()
+    interrupt(here, player)
+    before = earned(here, player)
+    play_here(here, player, watch=told.append)
+    assert told[0] == Status(player, State.PLAYING, 1, ROUNDS, before)
+
+
+@pytest.mark.parametrize(
+    ("strike", "first", "message"),
+    [
+        (interrupt_here, State.INTERRUPTED, "the same command goes on"),
+        (kill, State.FAILED, "its process died (-9)"),
+    ],
+)
+def test_what_was_played_before_is_told_of_runs_that_did_not_get_to_play(
+    strike, first, message, arena, tmp_path, monkeypatch
+):
+    here, struck, waiting = elsewhere(arena, tmp_path), Contestant("copy-source"), Contestant("copy-source", 1, "other")
+    interrupt(here, struck)
+    interrupt(here, waiting)
+    upon_start(monkeypatch, strike)
+    ends = compete(here, [struck, waiting], processes=1)
+    assert ends[0] == Status(struck, first, 1, reward=None, message=message)
+    assert (ends[1].rounds, ends[1].reward) == (1, None)  # a snapshot does not know what was earned
+
+
+def test_a_player_that_dies_stays_where_it_was_last_seen(arena, tmp_path, monkeypatch):
+    here, player = elsewhere(arena, tmp_path), Contestant("BNMT-EL-VALUE")
+    told, processes = list[Status](), list[SpawnProcess]()
+    interrupt(here, player)
+    before = earned(here, player)
+    upon_start(monkeypatch, processes.append)
+
+    def watch(status):
+        told.append(status)
+        kill(processes[0])
+
+    ends = compete(here, [player], watch=watch)
+    assert told[0] == Status(player, State.PLAYING, 1, ROUNDS, before)
+    assert ends == told[-1:] == [replace(told[-2], state=State.FAILED, message="its process died (-9)")]
+
+
+TERMINAL = """
+import os
+import signal
+from multiprocessing.context import SpawnProcess
+from simulator.cli import main
+
+start = SpawnProcess.start
+
+def start_and_interrupt(process):
+    start(process)
+    os.killpg(0, signal.SIGINT)
+
+SpawnProcess.start = start_and_interrupt
+main()
+"""
+
+
+def test_ctrl_c_in_a_terminal_reaches_players_that_still_import(arena, tmp_path):
+    here = elsewhere(arena, tmp_path)
+    places = ["--store", here.store, "--models", str(here.models), "--runs", str(here.folder)]
+    command = [sys.executable, "-c", TERMINAL, "compete", "copy-source", "BNMT-EL", "--phase", "dev", *places]
+    typed = subprocess.run(command, capture_output=True, text=True, start_new_session=True)
+    assert typed.stdout.splitlines() == [
+        "copy-source: interrupted, 0 rounds the same command goes on",
+        "BNMT-EL: interrupted, 0 rounds",
+    ]
+    assert (typed.returncode, typed.stderr) == (130, "banditmt: interrupted\n")
+
+
+ABANDONED = """
+import os
+import signal
+import sys
+from multiprocessing.context import SpawnProcess
+from pathlib import Path
+from simulator.competition import Arena, Contestant, compete
+
+start = SpawnProcess.start
+
+def start_and_die(process):
+    start(process)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+SpawnProcess.start = start_and_die
+store, models, folder = sys.argv[1:]
+compete(Arena(store, "dev", Path(models), Path(folder)), [Contestant("copy-source")])
+"""
+
+
+def test_a_player_whose_parent_is_killed_ends_without_a_word(arena, tmp_path):
+    here = elsewhere(arena, tmp_path)
+    command = [sys.executable, "-c", ABANDONED, here.store, str(here.models), str(here.folder)]
+    abandoned = subprocess.run(command, capture_output=True, text=True)  # waits until the player has ended, too
+    assert (abandoned.returncode, abandoned.stdout, abandoned.stderr) == (-signal.SIGKILL, "", "")
+    with closing(open_store(here.store)) as store:
+        (run,) = Registry(store).runs("dev")  # it came as far as its first report
+        assert list(store.rounds(run.id)) == []
 
 
 def test_models_are_of_one_task(tmp_path):

@@ -63,7 +63,7 @@ class TestParticipants:
     @pytest.mark.parametrize("name", ["a b", "", "<x>", "x" * 65])
     def test_a_name_that_cannot_be(self, admin, name):
         code, out, err = admin("participant", "add", name)
-        assert (code, out) == (1, "")
+        assert (code, out) == (2, "")
         assert err.startswith("banditmt: the name of a participant is 1 to 64 characters")
         assert err.count("\n") == 1
 
@@ -245,7 +245,7 @@ class TestPhases:
 
     def test_a_phase_that_does_not_exist(self, admin):
         code, _, err = admin("phase", "close", "test")
-        assert (code, err) == (1, "banditmt: there is no phase test (training, mock, dev)\n")
+        assert (code, err) == (2, "banditmt: there is no phase test (training, mock, dev)\n")
 
 
 class TestRuns:
@@ -273,14 +273,14 @@ class TestRuns:
         assert played.run[:10] in admin("run", "list")[1]
 
     @pytest.mark.parametrize(
-        ("words", "told"),
+        ("words", "code", "told"),
         [
-            (("--phase", "nope"), "there is no phase nope (training, mock, dev)"),
-            (("--participant", "nobody"), "there is no participant nobody; `participant list` tells who there is"),
+            (("--phase", "nope"), 2, "there is no phase nope (training, mock, dev)"),
+            (("--participant", "nobody"), 1, "there is no participant nobody; `participant list` tells who there is"),
         ],
     )
-    def test_what_cannot_be_listed(self, admin, words, told):
-        assert admin("run", "list", *words) == (1, "", f"banditmt: {told}\n")
+    def test_what_cannot_be_listed(self, admin, words, code, told):
+        assert admin("run", "list", *words) == (code, "", f"banditmt: {told}\n")
 
     def test_showing(self, admin, played):
         assert as_json(admin("run", "show", played.run, "--json"))["rounds"] == 2
@@ -309,7 +309,7 @@ class TestStores:
         assert not (tmp_path / "typo.db").exists()
 
     def test_an_address_that_is_none(self, capsys):
-        assert run(["admin", "participant", "list", "--store", "mysql:x"]) == 1
+        assert run(["admin", "participant", "list", "--store", "mysql:x"]) == 2
         assert "a store is sqlite:PATH or dynamodb:REGION-OR-URL" in capsys.readouterr().err
 
     def test_the_environment_names_the_store(self, store, address, monkeypatch, capsys):

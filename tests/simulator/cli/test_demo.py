@@ -29,7 +29,7 @@ PATIENCE = 300  # seconds for a first run to begin: torch is slow to load on a b
 def finished(folder):
     store = open_store(f"sqlite:{folder / 'store.sqlite'}")
     try:
-        return set(finished_rows(store, "dev"))
+        return set(finished_rows(store, "dev", "banditmt"))
     finally:
         store.close()
 

@@ -155,7 +155,7 @@ def test_what_cannot_be_served_is_refused_in_one_line(task: Path, tmp_path: Path
     assert (status, complaint) == (1, "banditmt: the template has no stage 'live'; it has local, dev, prod")
     assert not (tmp_path / "unmade").exists()  # a wish that cannot come true is refused before the work
     status, complaint = refusal("--store", "papyrus:scroll")
-    assert (status, complaint.count("\n")) == (1, 0)
+    assert (status, complaint.count("\n")) == (2, 0)
     assert "a store is sqlite:PATH or dynamodb:" in complaint
     assert refusal("--port", "70000")[0] == 2
     other = write_task(tmp_path / "other", seed=99)
