@@ -30,7 +30,7 @@ from learners.nmt.vocabulary import BOS, EOS
 
 ROUNDS = 25
 REPEATS = 4  # of each round; the best counts, since noise on a shared machine only ever slows down
-VOCABULARY = 2_000
+VOCABULARY = RECIPES["gru-small"].vocabulary_size
 SOURCE_LENGTH = 12  # subwords of a typical sentence of the task
 ADVANTAGE = 0.1
 RATE = 1e-5  # of Adam

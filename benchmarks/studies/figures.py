@@ -8,6 +8,7 @@ import altair as alt
 import numpy as np
 
 from benchmarks.studies.played import Played
+from benchmarks.studies.table import Yardsticks
 
 POINTS = 200  # of a curve
 SETTLED = 500  # rounds before which a mean is noise that would squeeze the rest of its curve
@@ -30,21 +31,22 @@ def gains(runs: Sequence[Played], static: Played) -> Iterator[Point]:
 def passes(runs: Sequence[Played]) -> Iterator[Point]:
     """Corpus BLEU of every held-out pass of every run."""
     for run in runs:
-        for number in range(run.layout.blocks):
-            yield {**_whose(run), "pass": number + 1, "bleu": round(run.held_out(number)[0], 3)}
+        for number, held_out in enumerate(run.passes, start=1):
+            yield {**_whose(run), "pass": number, "bleu": round(held_out.bleu, 3)}
 
 
 def _whose(run: Played) -> Point:
     return {"system": run.contestant.system, "seed": run.contestant.seed}
 
 
-def save_figures(runs: Sequence[Played], static: Played, oracle: str, folder: Path) -> list[Path]:
+def save_figures(runs: Sequence[Played], names: Yardsticks, folder: Path) -> list[Path]:
     """Draw both, one line per system: the mean of its seeds, and a band from the worst to the best of them.
 
     The oracle and the floor are left out: so far from the others, they would make one line of all of them.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    runs = [run for run in runs if run.contestant.system not in (oracle, *FLOOR)]
+    static = next(run for run in runs if run.contestant.system == names.static)
+    runs = [run for run in runs if run.contestant.system not in (names.oracle, *FLOOR)]
     order = sorted({run.contestant.system for run in runs})
     drawings = {
         "gain": _chart(list(gains(runs, static)), "rounds:Q", "gain", order).properties(

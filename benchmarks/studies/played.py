@@ -1,7 +1,14 @@
-"""A run of a study, and what can be told of it."""
+"""A run of a study: what each round earned and how the held-out passes went, which is all that its table is made of.
 
+It can be kept in a small file beside the table, so that others can be compared with it without playing it again.
+"""
+
+import gzip
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,31 +18,67 @@ from leaderboard.metrics.bleu import corpus_bleu, statistics, total
 from learners.journal import Entry
 from simulator.competition import Contestant
 
+DECIMALS = 4  # of rewards: a table has no more, and a file of a run becomes four times smaller
+
+
+@dataclass(frozen=True)
+class HeldOutPass:
+    """How a held-out pass went."""
+
+    bleu: float  # of the corpus
+    length_ratio: float
+
 
 @dataclass(frozen=True)
 class Played:
-    """A finished run, beside the references that it never saw."""
+    """A finished run."""
 
     contestant: Contestant
-    entries: Sequence[Entry]
-    references: Sequence[str]
-    layout: Layout
+    rewards: npt.NDArray[np.float64]
+    passes: Sequence[HeldOutPass]
 
-    @property
-    def rewards(self) -> npt.NDArray[np.float64]:
-        return np.array([entry.reward for entry in self.entries])
+    @classmethod
+    def from_journal(
+        cls, contestant: Contestant, entries: Sequence[Entry], references: Sequence[str], layout: Layout
+    ) -> Self:
+        """What was proposed, beside the references that the system never saw."""
 
-    def held_out(self, number: int) -> tuple[float, float]:
-        """Corpus BLEU and length ratio of a held-out pass."""
-        places = [k for k in range(self.layout.total) if self.layout.place(k).held_out_pass == number]
-        counts = total(statistics(self.entries[k].translation, self.references[k]) for k in places)
-        return corpus_bleu(counts), counts.candidates[0] / counts.reference_length
+        def held_out(number: int) -> HeldOutPass:
+            places = [k for k in range(layout.total) if layout.place(k).held_out_pass == number]
+            counts = total(statistics(entries[k].translation, references[k]) for k in places)
+            return HeldOutPass(corpus_bleu(counts), counts.candidates[0] / counts.reference_length)
 
-    def by_novelty(self) -> tuple[float, float]:
+        rewards = np.array([entry.reward for entry in entries]).round(DECIMALS)
+        return cls(contestant, rewards, [held_out(number) for number in range(layout.blocks)])
+
+    def by_novelty(self, sources: Sequence[str]) -> tuple[float, float]:
         """Mean reward on sources seen for the first time, and on repeats."""
         first: dict[str, int] = {}
-        for entry in self.entries:
-            first.setdefault(entry.source, entry.index)
-        fresh = np.array([first[entry.source] == entry.index for entry in self.entries])
-        rewards = self.rewards
-        return float(rewards[fresh].mean()), float(rewards[~fresh].mean())
+        for place, source in enumerate(sources):
+            first.setdefault(source, place)
+        fresh = np.array([first[source] == place for place, source in enumerate(sources)])
+        return float(self.rewards[fresh].mean()), float(self.rewards[~fresh].mean())
+
+    def save(self, folder: Path) -> None:
+        """Keep it under its name; the same run makes the same file."""
+        folder.mkdir(parents=True, exist_ok=True)
+        values = {
+            "contestant": asdict(self.contestant),
+            "passes": [asdict(each) for each in self.passes],
+            "rewards": self.rewards.tolist(),
+        }
+        _file(folder, self.contestant).write_bytes(gzip.compress(json.dumps(values).encode(), mtime=0))
+
+    @classmethod
+    def load(cls, folder: Path, contestant: Contestant) -> Self | None:
+        """The run that was kept in a folder, if it was."""
+        path = _file(folder, contestant)
+        if not path.exists():
+            return None
+        values = json.loads(gzip.decompress(path.read_bytes()))
+        passes = [HeldOutPass(**each) for each in values["passes"]]
+        return cls(Contestant(**values["contestant"]), np.array(values["rewards"]), passes)
+
+
+def _file(folder: Path, contestant: Contestant) -> Path:
+    return folder / f"{contestant.label}.json.gz"

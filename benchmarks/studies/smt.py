@@ -4,21 +4,17 @@ A synthetic task is made unless there is one to be told with ``--task``, such as
 each task wants a ``--folder`` of its own.
 """
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-
-from benchmarks.studies.played import Played
 from benchmarks.studies.study import Study, carry_out
+from benchmarks.studies.table import Yardsticks, means, ordering
 from learners.systems import SYSTEMS
 
 STUDY = Study(
     question=__doc__,
     folder=Path(".banditmt/study-smt"),
     systems=["copy-source", *(name for name in SYSTEMS if name.startswith(("SMT", "LIMSI")))],
-    static="SMT-static",
-    oracle="SMT-oracle",
+    measured_against=Yardsticks("SMT-static", "SMT-oracle"),
 )
 # Mean reward over the training phase: cumulative rewards of Table 3, per round.
 PUBLISHED = {
@@ -31,22 +27,7 @@ PUBLISHED = {
 }
 
 
-def means(runs: Sequence[Played]) -> dict[str, float]:
-    """The mean reward of each system over its seeds."""
-    rewards: dict[str, list[float]] = {}
-    for run in runs:
-        rewards.setdefault(run.contestant.system, []).append(float(run.rewards.mean()))
-    return {system: float(np.mean(each)) for system, each in rewards.items()}
-
-
-def ordering(rewards: Mapping[str, float]) -> str:
-    """Systems from best to worst."""
-    ranked = sorted(rewards.items(), key=lambda item: -item[1])
-    return " > ".join(f"{system} {reward:.4f}" for system, reward in ranked)
-
-
 if __name__ == "__main__":
     found = means(carry_out(STUDY))
     print(f"\nthe paper: {ordering({name: PUBLISHED[name] for name in PUBLISHED if name in found})}")
     print(f"here: {ordering({name: found[name] for name in found if name in PUBLISHED})}")
-    print(f"all here: {ordering(found)}")

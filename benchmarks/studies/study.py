@@ -1,29 +1,34 @@
 """What studies of learning have in common: systems over the dev phase of a task with several seeds, and their table.
 
 A study keeps everything in a folder: the task, the seed models, the ledger, the runs. The same command goes on where it
-was stopped, and prints the table of what has been played so far.
+was stopped, and prints the table of what has been played so far. What came of every run is kept beside the table: with
+``--keep``, only what is not there yet is played, so that a new system can be compared with all that went before.
 """
 
 import argparse
-from collections.abc import Sequence
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.studies.figures import save_figures
 from benchmarks.studies.played import Played
-from corpora.task import Task
+from benchmarks.studies.table import Yardsticks, means, ordering, table
+from corpora.task import DESCRIPTION_FILE, Task
 from lambdas.phases import Layout
 from lambdas.store import open_store
-from leaderboard.metrics.significance import paired_block_bootstrap
 from learners.journal import Journal
+from learners.loop import rounds_played
 from learners.nmt.pretraining import Schedule
-from learners.systems import SYSTEMS
-from simulator.competition import Arena, Contestant, Status, compete, contestants
+from simulator.competition import Arena, Contestant, State, Status, compete, contestants
 from simulator.pretraining import make_seed_models, needed_models
 from simulator.tasks import load_task
 
 PHASE = "dev"
-IN_DOMAIN = 13_199  # rounds of training in a synthetic task: what the oracle is trained on
+RUNS = "runs"  # beside the table: what came of each run
+OPTIONS = "options.json"
+IN_DOMAIN = 13_199  # rounds of training in a synthetic task; the oracle learns their references and those of dev
 
 
 @dataclass(frozen=True)
@@ -33,41 +38,9 @@ class Study:
     question: str
     folder: Path
     systems: Sequence[str]
-    static: str  # the system that does not learn
-    oracle: str  # the system that knows what the others have to learn
+    measured_against: Yardsticks
     departments: int | None = None  # of the shop of a synthetic task; None for all
-
-
-def row(run: Played, static: Played, oracle: Played | None) -> str:
-    """A line of the table."""
-    rewards = run.rewards
-    difference = paired_block_bootstrap(rewards, static.rewards)
-    gap = float(oracle.rewards.mean() - static.rewards.mean()) if oracle else float("nan")
-    first_seen, repeats = run.by_novelty()
-    (first, _), (last, ratio) = run.held_out(0), run.held_out(run.layout.blocks - 1)
-    cells = (
-        run.contestant.system,
-        str(run.contestant.seed) if SYSTEMS[run.contestant.system].random else "-",
-        f"{rewards.mean():.4f}",
-        f"{difference.mean:+.4f} ({difference.low:+.4f} to {difference.high:+.4f})",
-        f"{100 * difference.mean / gap:.1f} %",
-        f"{first_seen:.4f}",
-        f"{repeats:.4f}",
-        f"{first:.1f} to {last:.1f}",
-        f"{ratio:.2f}",
-    )
-    return f"| {' | '.join(cells)} |"
-
-
-def table(runs: Sequence[Played], study: Study) -> str:
-    """All finished runs, in Markdown; the static system must be among them."""
-    header = (
-        f"| system | seed | mean reward | minus {study.static} (95 %) | of the gap closed | first seen | repeats "
-        "| held-out BLEU, first to last pass | length ratio, last pass |"
-    )
-    by_system = {run.contestant.system: run for run in runs}
-    static, oracle = by_system[study.static], by_system.get(study.oracle)
-    return "\n".join([header, "|---" * (header.count("|") - 1) + "|", *(row(run, static, oracle) for run in runs)])
+    task_seed: int = 2017
 
 
 def read_runs(arena: Arena, runs: Sequence[Contestant], task: Task) -> list[Played]:
@@ -77,12 +50,10 @@ def read_runs(arena: Arena, runs: Sequence[Contestant], task: Task) -> list[Play
     references = [pair.target for pair in task.pairs(PHASE)]
     played = []
     for contestant in runs:
-        path = arena.run_folder(contestant) / "journal.jsonl"
-        if path.exists():
-            with Journal(path) as journal:
-                entries = list(journal.entries())
-            if len(entries) == layout.total:
-                played.append(Played(contestant, entries, references, layout))
+        folder = arena.run_folder(contestant)
+        if rounds_played(folder) == layout.total:  # a journal that is still being written is left alone
+            entries = list(Journal(folder / "journal.jsonl").entries())
+            played.append(Played.from_journal(contestant, entries, references, layout))
     return played
 
 
@@ -111,49 +82,119 @@ def announce(status: Status) -> None:
 def carry_out(study: Study) -> list[Played]:
     """Do as the command line says; returns the runs that are finished."""
     given = _options(study).parse_args()
-    if study.static not in given.systems:
-        raise SystemExit(f"--systems must have {study.static}: all others are compared with it")
+    static = study.measured_against.static
+    if static not in given.systems:
+        raise SystemExit(f"--systems must have {static}: all others are compared with it")
+    made_of = _made_of(given)
+    _settle(given.folder, made_of)
     task = Task.open(given.task) if given.task else make_task(given.folder / "task", given)
-    arena = Arena(f"sqlite:{given.folder / 'store'}", PHASE, given.folder / "models", given.folder / "runs")
-    given.folder.mkdir(parents=True, exist_ok=True)
-    store = open_store(arena.store)
-    load_task(store, task.path)
-    store.close()
+    runs = contestants(given.systems, given.seeds)
+    kept = _kept(given, runs, task, made_of)
+    missing = [run for run in runs if run not in {one.contestant for one in kept}]
+    arena = _arena(given.folder, task)
     make_seed_models(
         task.path,
         arena.models,
-        needed_models(given.systems),
+        needed_models([run.system for run in missing]),
         schedule=Schedule(steps=given.steps),
         report=lambda model, progress: print(model, progress.standing if progress else "made", flush=True),
     )
-    runs = contestants(given.systems, given.seeds)
-    compete(arena, runs, processes=given.processes, watch=announce)
-    played = read_runs(arena, runs, task)
-    static = next((run for run in played if run.contestant.system == study.static), None)
-    if static is None:
-        raise SystemExit(f"{study.static} has not finished yet: the same command goes on")
-    printed = table(played, study)
-    print(printed)
+    ended = compete(arena, missing, processes=given.processes, watch=announce) if missing else []
+    played = sorted([*kept, *read_runs(arena, missing, task)], key=lambda run: runs.index(run.contestant))
+    if not any(run.contestant.system == static for run in played):
+        raise SystemExit(f"{static} has not finished yet: the same command goes on")
+    done = {run.contestant for run in played}  # also what an earlier command had finished before this one was stopped
+    unfinished = [one for one in ended if one.state is not State.FINISHED and one.contestant not in done]
+    sources = [pair.source for pair in task.pairs(PHASE)]
+    report = _report(table(played, study.measured_against, sources), played, unfinished, made_of)
+    print(report)
     if given.out:
-        drawn = save_figures(played, static, study.oracle, given.out)
-        (given.out / "table.md").write_text(printed + "\n", encoding="utf-8")
+        drawn = save_figures(played, study.measured_against, given.out)
+        (given.out / "table.md").write_text(report + "\n", encoding="utf-8")
+        _keep(given.out / RUNS, played, task, made_of)
         print(*drawn, sep="\n")
+    if unfinished:
+        raise SystemExit(1)
     return played
+
+
+def _kept(
+    given: argparse.Namespace, runs: Sequence[Contestant], task: Task, made_of: Mapping[str, object]
+) -> list[Played]:
+    """The runs that need not be played, if they are of the same stream and seed models."""
+    if not given.keep:
+        return []
+    if not given.out:
+        raise SystemExit("--keep looks for runs in --out, which is missing")
+    folder = given.out / RUNS
+    _settle(folder, _origin(task, made_of))
+    return [kept for run in runs if (kept := Played.load(folder, run)) is not None]
+
+
+def _keep(folder: Path, played: Sequence[Played], task: Task, made_of: Mapping[str, object]) -> None:
+    for run in played:
+        run.save(folder)
+    (folder / OPTIONS).write_text(json.dumps(_origin(task, made_of)) + "\n", encoding="utf-8")
+
+
+def _origin(task: Task, made_of: Mapping[str, object]) -> dict[str, object]:
+    description = (task.path / DESCRIPTION_FILE).read_bytes()
+    return {**made_of, "task": hashlib.sha256(description).hexdigest()}
+
+
+def _made_of(given: argparse.Namespace) -> dict[str, object]:
+    """What a study's folder is made of, and cannot be changed later."""
+    names = ["steps"] if given.task else ["task_seed", "rounds", "out_of_domain", "departments", "steps"]
+    return {name: getattr(given, name) for name in names}
+
+
+def _settle(folder: Path, made_of: Mapping[str, object]) -> None:
+    """A folder stays with what it was begun with: nobody shall take an old stream for a fresh one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / OPTIONS
+    if not path.exists():
+        path.write_text(json.dumps(made_of), encoding="utf-8")
+    before = json.loads(path.read_text(encoding="utf-8"))
+    if before != made_of:
+        raise SystemExit(
+            f"{folder} was begun with {before}, not with {made_of}: give another --folder, or the same options"
+        )
+
+
+def _arena(folder: Path, task: Task) -> Arena:
+    # Without a flush to disk in every round: what a power cut takes from a study can be played again.
+    arena = Arena(f"sqlite:{folder / 'store'}?synchronous=normal", PHASE, folder / "models", folder / "runs")
+    store = open_store(arena.store)
+    load_task(store, task.path)
+    store.close()
+    return arena
+
+
+def _report(rows: str, played: Sequence[Played], unfinished: Sequence[Status], made_of: Mapping[str, object]) -> str:
+    """The table, what it was made with, and who is missing in it: a run that failed is a result, too."""
+    options = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in made_of.items() if value is not None)
+    lines = [rows, "", f"Seeds averaged: {ordering(means(played))}"]
+    lines += ["", f"{len(played[0].rewards):,} rounds; {options}"]
+    lines += [f"- {status.contestant.label}: {status.state} {status.message}".rstrip() for status in unfinished]
+    return "\n".join(lines)
 
 
 def _options(study: Study) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=study.question)
     parser.add_argument("--folder", type=Path, default=study.folder)
     parser.add_argument("--task", type=Path, default=None, help="a task that is there; a synthetic one is made without")
-    parser.add_argument("--task-seed", type=int, default=2017, help="another seed is a fresh stream")
+    parser.add_argument("--task-seed", type=int, default=study.task_seed, help="another seed is a fresh stream")
     parser.add_argument("--rounds", type=int, default=40_000, help="of the synthetic task")
     parser.add_argument(
         "--out-of-domain", type=int, default=60_000, help="pairs to pre-train on, of the synthetic task"
     )
     parser.add_argument("--departments", type=int, default=study.departments, help="of the synthetic task's shop")
-    parser.add_argument("--steps", type=int, default=5_000, help="of pre-training, at most")
+    parser.add_argument("--steps", type=int, default=4_000, help="of pre-training, at most")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--processes", type=int, default=None)
     parser.add_argument("--systems", nargs="*", default=list(study.systems))
-    parser.add_argument("--out", type=Path, default=None, help="a folder for the table and the figures")
+    parser.add_argument(
+        "--out", type=Path, default=None, help="a folder for the table, the figures and what came of each run"
+    )
+    parser.add_argument("--keep", action="store_true", help="do not play again what --out has")
     return parser

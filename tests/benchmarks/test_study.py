@@ -1,15 +1,17 @@
 """The tables of studies, from runs made by hand."""
 
+import sys
+from unittest.mock import patch
+
 import pytest
 
 from benchmarks.studies.figures import gains, passes, save_figures
-from benchmarks.studies.learning import STUDY
 from benchmarks.studies.played import Played
-from benchmarks.studies.smt import means, ordering
-from benchmarks.studies.study import table
+from benchmarks.studies.study import Study, carry_out
+from benchmarks.studies.table import Yardsticks, means, ordering, table
 from lambdas.phases import Layout
 from learners.journal import Entry
-from simulator.competition import Contestant
+from simulator.competition import Contestant, State, Status
 
 LAYOUT = Layout(blocks=2, block=2, gap=8)  # HHFFFFFFFFHH
 SOURCES = list("abcaadefghab")
@@ -19,33 +21,97 @@ REFERENCES = ["w x y z v"] * 12
 def played(system, rewards, translations):
     rows = zip(SOURCES, translations, rewards, strict=True)
     entries = [Entry(index, source, translation, reward) for index, (source, translation, reward) in enumerate(rows)]
-    return Played(Contestant(system), entries, REFERENCES, LAYOUT)
+    return Played.from_journal(Contestant(system), entries, REFERENCES, LAYOUT)
 
 
 STATIC = played("BNMT-static", [0.2] * 12, ["w x y z u"] * 12)
 ORACLE = played("BNMT-oracle", [0.8] * 12, ["w x y z v"] * 12)
+NAMES = Yardsticks("BNMT-static", "BNMT-oracle", "BNMT-control")
 REWARDS = [0.2] * 3 + [0.5] * 2 + [0.2] * 5 + [0.5] * 2  # more for what it has seen before
 LEARNER = played("BNMT-EL", REWARDS, ["w x y z u"] * 10 + ["w x y z v w x y z v"] * 2)
 
 
 def test_held_out_passes_are_scored_by_themselves():
-    assert LEARNER.held_out(0) == (pytest.approx(66.874, abs=0.001), 1.0)
-    assert LEARNER.held_out(1)[1] == 2.0
-    assert ORACLE.held_out(1) == (pytest.approx(100), 1.0)
+    assert [held_out.length_ratio for held_out in (*LEARNER.passes, *ORACLE.passes)] == [1.0, 2.0, 1.0, 1.0]
+    assert LEARNER.passes[0].bleu == pytest.approx(66.874, abs=0.001)
+    assert ORACLE.passes[1].bleu == pytest.approx(100)
 
 
 def test_first_seen_sources_and_repeats_are_told_apart():
-    assert LEARNER.by_novelty() == (pytest.approx(0.2), pytest.approx(0.5))
+    assert LEARNER.by_novelty(SOURCES) == (pytest.approx(0.2), pytest.approx(0.5))
 
 
 def test_a_row_tells_the_difference_the_gap_and_the_length():
-    lines = table([STATIC, LEARNER, ORACLE], STUDY).splitlines()
+    lines = table([STATIC, LEARNER, ORACLE], NAMES, SOURCES).splitlines()
     assert len(lines) == 5
     cells = [cell.strip() for cell in lines[3].strip("|").split("|")]
     assert cells[:3] == ["BNMT-EL", "1", "0.3000"]
     assert cells[3].startswith("+0.1000 (")
     assert cells[4:7] == ["16.7 %", "0.2000", "0.5000"]
     assert cells[-1] == "2.00"
+
+
+def test_where_there_is_a_control_all_are_compared_with_it():
+    control = played("BNMT-control", [0.25] * 12, ["w x y z u"] * 12)
+    lines = table([STATIC, control, LEARNER, ORACLE], NAMES, SOURCES).splitlines()
+    header, learner = ([cell.strip() for cell in line.strip("|").split("|")] for line in (lines[0], lines[4]))
+    assert header[3:6] == ["minus BNMT-static (95 %)", "minus BNMT-control (95 %)", "of the gap closed"]
+    assert learner[4].startswith("+0.0500 (")
+    assert learner[5] == "16.7 %"
+
+
+def carried_out(folder, *options):
+    """What a study of a system that needs no training says, in ``folder``."""
+    floor = Study("?", folder, ["copy-source"], Yardsticks("copy-source", "BNMT-oracle"), departments=3)
+    small = ["--rounds", "2803", "--out-of-domain", "20", "--seeds", "1", "--out", str(folder / "out")]
+    with patch.object(sys, "argv", ["study", *small, *options]):
+        carry_out(floor)
+    return (folder / "out" / "table.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("study")
+    return folder, carried_out(folder, "--task-seed", "5")
+
+
+def test_a_folder_stays_with_the_options_that_it_was_begun_with(begun):
+    folder, report = begun
+    assert "2,803 rounds; --task-seed 5 --rounds 2803 --out-of-domain 20 --departments 3 --steps 4000" in report
+    with pytest.raises(SystemExit, match=r"was begun with .*'task_seed': 5.*: give another --folder"):
+        carried_out(folder, "--task-seed", "6")
+
+
+def test_a_run_that_failed_is_part_of_the_result(begun):
+    folder, _ = begun
+    failed = Status(Contestant("BNMT-EL"), State.FAILED, message="its process died (1)")
+    finished_before = Status(Contestant("copy-source"), State.INTERRUPTED)
+    ends = [finished_before, failed]
+    with patch("benchmarks.studies.study.compete", return_value=ends), pytest.raises(SystemExit) as ending:
+        carried_out(folder, "--task-seed", "5")
+    assert ending.value.code == 1
+    report = (folder / "out" / "table.md").read_text()
+    assert report.endswith("--steps 4000\n- BNMT-EL: failed its process died (1)\n")
+
+
+def test_what_came_of_a_run_can_be_kept(tmp_path):
+    LEARNER.save(tmp_path)
+    kept = Played.load(tmp_path, Contestant("BNMT-EL"))
+    assert kept is not None
+    assert (kept.contestant, kept.passes, kept.rewards.tolist()) == (LEARNER.contestant, LEARNER.passes, REWARDS)
+    assert Played.load(tmp_path, Contestant("BNMT-EL", 2, "BNMT-EL.s2")) is None
+
+
+def test_what_was_kept_is_not_played_again(begun):
+    folder, report = begun
+    with patch("benchmarks.studies.study.compete", side_effect=AssertionError("it was kept")):
+        assert carried_out(folder, "--task-seed", "5", "--folder", str(folder / "elsewhere"), "--keep") == report
+
+
+def test_runs_of_another_stream_are_not_mixed_with_those_that_were_kept(begun):
+    folder, _ = begun
+    with pytest.raises(SystemExit, match=r"runs was begun with .*'task_seed': 5.*, not with .*'task_seed': 6"):
+        carried_out(folder, "--task-seed", "6", "--folder", str(folder / "another"), "--keep")
 
 
 def test_systems_are_ordered_by_the_mean_over_their_seeds():
@@ -65,7 +131,7 @@ def test_every_held_out_pass_is_a_point():
 
 
 def test_figures_name_what_can_be_told_apart(tmp_path):
-    gain, held_out = save_figures([STATIC, LEARNER, ORACLE], STATIC, "BNMT-oracle", tmp_path)
+    gain, held_out = save_figures([STATIC, LEARNER, ORACLE], NAMES, tmp_path)
     for path in (gain, held_out):
         drawing = path.read_text()
         assert all(name in drawing for name in ("BNMT-static", "BNMT-EL"))
