@@ -8,7 +8,7 @@ import pytest
 
 from learners.errors import LearnerError, SnapshotError
 from learners.nmt.transformer import TransformerModel
-from learners.seed_models import NETWORKS, TRAINED_ON, Architecture, Build, SeedModel, Shelf, Size
+from learners.seed_models import NETWORKS, TRAINED_ON, Architecture, Build, SeedModel, Shelf, Size, Texts
 from learners.systems import find_system
 from tests.learners import tiny
 
@@ -39,6 +39,24 @@ def test_the_third_partys_model_is_an_ensemble_of_four(shelf):
     translator = shelf.translator(SeedModel.WMT16)
     assert len(translator.companions) + 1 == 4
     assert translator.beam("rot seil", 12).text
+
+
+def test_the_third_party_has_read_long_sentences_and_parts_of_them(monkeypatch, tmp_path):
+    given = {}
+
+    def read(_translator, pairs, _schedule, *, augment, **_):
+        given.update(pairs=pairs, parts=augment(pairs))
+        raise InterruptedError
+
+    monkeypatch.setattr("learners.seed_models.new_translator", lambda *_, **__: None)
+    monkeypatch.setattr("learners.seed_models.train", read)
+    words = [range(n, n + 12) for n in range(9)]
+    long = [(" ".join(f"wort{k}" for k in each), " ".join(f"word{k}" for k in each)) for each in words]
+    with pytest.raises(InterruptedError):
+        Shelf(tmp_path).make([SeedModel.WMT16], Texts([*tiny.TEXTS.out_of_domain, *long]))
+    assert given["pairs"] == long
+    assert given["parts"]
+    assert all(any(part in source for source, _ in long) for part, _ in given["parts"])
 
 
 def test_the_word_model_has_the_dictionary_for_its_unknowns(shelf):
