@@ -58,7 +58,7 @@ class SourceValue(ControlVariate):
         return Snapshot(arrays, {"sum": self._sum, "count": self._count})
 
     def load(self, snapshot: Snapshot) -> None:
-        self._weights, self._looks = snapshot.arrays["weights"], snapshot.arrays["looks"]
+        self._weights, self._looks = (snapshot.arrays[name].copy() for name in ("weights", "looks"))
         self._sum, self._count = snapshot.values["sum"], snapshot.values["count"]
 
     def _features(self, source: str) -> npt.NDArray[np.intp]:

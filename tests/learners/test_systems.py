@@ -7,9 +7,11 @@ import pytest
 
 from learners import systems
 from learners.bandit.expected_loss import ExpectedLossLearner
+from learners.bandit.gradient import GradientLearner
 from learners.bandit.optimiser import Method
 from learners.contract import StaticSystem
 from learners.errors import UnknownSystemError
+from learners.nmt.static import StaticTranslator
 from learners.seed_models import SeedModel, Shelf
 from learners.snapshot import Snapshot
 from learners.systems import SYSTEMS, find_system
@@ -97,6 +99,34 @@ def test_the_published_learners_are_set_as_published():
     for recipe in published.values():
         assert (recipe.schedule.temperature, recipe.schedule.start, recipe.dropout) == (1.0, 700_000, 0.5)
         assert (recipe.optimiser.clip, recipe.optimiser.betas, recipe.batch) == (1.0, (0.9, 0.999), 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "variate"),
+    [
+        ("WNMT-EL", {"kind": "NoControlVariate"}),
+        ("BNMT-EL", {"kind": "NoControlVariate"}),
+        ("BNMT-EL-CV", {"kind": "RunningMean", "include_current": True}),  # the mean knows the current reward
+        ("BNMT-SZO-CV", {"kind": "RunningMean", "include_current": True}),
+        ("SMT-EL-CV-ADADELTA", {"kind": "RunningMean", "include_current": True}),
+        ("SMT-EL-CV-ADAM", {"kind": "RunningMean", "include_current": True}),
+        ("SMT-SZO-CV-ADAM", {"kind": "RunningMean", "include_current": True}),
+    ],
+)
+def test_the_published_learners_compare_rewards_as_published(name, variate, shelf):
+    learner = find_system(name).learner(shelf, 1)
+    assert isinstance(learner, GradientLearner)
+    assert learner._variate.about() == variate
+
+
+@pytest.mark.parametrize(
+    ("name", "beam"),
+    [("BNMT-static", 1), ("BNMT-control", 1), ("BNMT-oracle", 1), ("BNMT-beam", 12), ("WMT16-static", 12)],
+)
+def test_who_searches_with_a_beam(name, beam, shelf):
+    learner = find_system(name).learner(shelf, 1)
+    assert isinstance(learner, StaticTranslator)
+    assert learner._beam == beam
 
 
 @pytest.mark.parametrize(("trained_with", "learns_with"), [(0.2, 0.5), (0.0, 0.0)])

@@ -108,6 +108,25 @@ def test_it_goes_on_exactly_where_it_was_saved(make, cut, tmp_path):
 
 
 @kinds
+@pytest.mark.parametrize("rounds", [3, 8])
+def test_whatever_it_knows_is_what_it_loaded(make, rounds):
+    first, second = make(seed=3), make(seed=3)
+    play(first, SOURCES[:rounds])
+    play(second, SOURCES[:7])  # in the middle of a minibatch
+    saved = first.save()
+    second.load(saved)
+    again = second.save()
+    assert again.values == saved.values
+    assert again.arrays.keys() == saved.arrays.keys()
+    assert all(np.array_equal(again.arrays[name], saved.arrays[name]) for name in saved.arrays)
+    play(second, SOURCES[:7])  # must not change what was loaded
+    third = make(seed=3)
+    third.load(saved)
+    assert third.save().values == again.values
+    assert all(np.array_equal(array, again.arrays[name]) for name, array in third.save().arrays.items())
+
+
+@kinds
 def test_a_proposal_alone_changes_nothing(make):
     learner = make()
     before = vector(learner)

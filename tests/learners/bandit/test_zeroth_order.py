@@ -32,7 +32,7 @@ def test_one_step():
 
 @pytest.mark.parametrize(("baseline", "variance"), [(0.0, (0.376, 0.234)), (0.469, (0.071, 0.061))])
 def test_the_estimate_is_the_gradient_of_the_smoothed_reward(baseline, variance):
-    draws = 200_000
+    draws = 400_000
     weights = torch.tensor(START, dtype=torch.float64).repeat(draws, 1)
     noise = ParameterNoise([weights], scale=1.0)
     noise.add((7, 1))
@@ -44,6 +44,20 @@ def test_the_estimate_is_the_gradient_of_the_smoothed_reward(baseline, variance)
     assert earned.mean().item() == pytest.approx(0.469, abs=0.003)
     assert ascent.mean(0).tolist() == pytest.approx([-0.178, 0.126], abs=0.006)
     assert ascent.var(0).tolist() == pytest.approx(variance, abs=0.005)
+
+
+@pytest.mark.parametrize(("axis", "slope"), [(0, -0.178), (1, 0.124)])
+def test_the_slope_of_the_smoothed_reward_is_the_cards(axis, slope):
+    draws, change = 400_000, 0.1
+
+    def smoothed(start):
+        weights = start.repeat(draws, 1)
+        ParameterNoise([weights], scale=1.0).add((7, 1))  # the same noise on both sides
+        return REWARDS[torch.argmax(weights @ CANDIDATES.T, dim=1)].mean().item()
+
+    start, aside = torch.tensor(START, dtype=torch.float64), torch.zeros(2, dtype=torch.float64)
+    aside[axis] = change
+    assert (smoothed(start + aside) - smoothed(start - aside)) / (2 * change) == pytest.approx(slope, abs=0.006)
 
 
 def test_the_scale_divides_the_gradient():

@@ -14,7 +14,7 @@ from learners.nmt.batches import padded
 from learners.nmt.committee import Committee
 from learners.nmt.decoding import Ray, _hopeless, beam_search, draw, length_bound
 from learners.nmt.translator import Translator, new_model
-from learners.nmt.vocabulary import EOS, Words
+from learners.nmt.vocabulary import BOS, EOS, Words
 from tests.learners import tiny
 from tests.learners.nmt.toys import ARCHITECTURES, TINY, log_probability, three_token_translator
 
@@ -82,6 +82,37 @@ def test_an_ensemble_averages_probabilities(short):
         translator.log_probabilities([SOURCE], [found.ids])[0].exp().detach().numpy() for translator in (one, other)
     ]
     assert found.log_probability == pytest.approx(np.log(np.mean(votes, axis=0)).sum())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_translation_has_the_attention_of_its_own_tokens(seed, short):
+    """Unknown words are copied from where a ray looked, not from where its neighbours did."""
+    model, source = small_model(seed=seed).model, padded([SOURCE], CPU)
+    found = beam_search(Committee([model]), source, 6)
+    memory = model.encode(source)
+    state, looked = model.start(memory), []
+    for token in [BOS, *found.ids[:-1]]:
+        step = model.step(memory, state, torch.tensor([token]))
+        state = step.state
+        looked.append(step.attention[0].detach().numpy())
+    assert found.attention == pytest.approx(np.stack(looked))
+    assert np.abs(np.diff(looked, axis=0)).max() > 1e-3
+
+
+def test_a_beam_has_room_for_as_many_as_are_not_finished(short, monkeypatch):
+    room, finished, extended = [], [0], decoding._extended
+
+    def watched(rays, votes, attention, count):
+        longer, parents = extended(rays, votes, attention, count)
+        room.append(count)
+        finished.append(finished[-1] + sum(ray.ids[-1] == EOS for ray in longer))
+        return longer, parents
+
+    monkeypatch.setattr(decoding, "_extended", watched)
+    monkeypatch.setattr(decoding, "_hopeless", lambda *_: False)
+    beam_search(Committee([three_token_translator().model]), padded([SOURCE], CPU), 6)  # it likes to end
+    assert room == [6 - done for done in finished[:-1]]
+    assert finished[-2] > 0
 
 
 @pytest.mark.parametrize(("best", "hopeless"), [(-0.19, True), (-0.21, False)])

@@ -1,0 +1,93 @@
+"""Expected loss: one step, held to the gradient of what was sampled, weighted as its parts say."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from learners.bandit.optimiser import Method, OptimiserRecipe
+from learners.bandit.safeguards import SafeguardRecipe
+from learners.bandit.schedule import Decay, Schedule
+from tests.learners import tiny
+from tests.learners.bandit.test_learners import (
+    SGD,
+    SOURCES,
+    Expecting,
+    expected_loss,
+    in_round,
+    play,
+    reward_of,
+    vector,
+)
+
+CURIOUS = SafeguardRecipe(surprise_floor=9.0, entropy_bonus=0.4)
+
+
+def gradient(twin, *samples, entropy=0.0):
+    """Of samples and their weights, summed, as the translator computes it."""
+    for sample, weight in samples:
+        twin.backward(sample, weight, entropy=entropy)
+    return twin.vector.grad.numpy()
+
+
+@pytest.mark.parametrize(("decay", "factor"), [(Decay.CUMULATIVE, 0.125), (Decay.DIRECT, 0.25)])
+def test_in_the_second_round_of_annealing_rate_and_temperature_have_fallen_twice(decay, factor):
+    learner = in_round(expected_loss(schedule=Schedule(start=3, cooling=0.5, decay=decay)), 5)
+    before = vector(learner)
+    play(learner, SOURCES[:1])
+    twin = tiny.translator()
+    sample = twin.sample(SOURCES[0], 0.25, np.random.default_rng(1))
+    along = gradient(twin, (sample, reward_of(SOURCES[0], sample.text)))
+    assert np.abs(along).max() > 0.1
+    assert vector(learner) - before == pytest.approx(-0.1 * factor * along, abs=1e-6)
+
+
+def test_a_long_gradient_is_clipped_over_all_parameters():
+    learner = expected_loss(optimiser=OptimiserRecipe(Method.SGD, rate=0.1, clip=0.01))
+    before = vector(learner)
+    play(learner, SOURCES[:1])
+    twin = tiny.translator()
+    sample = twin.sample(SOURCES[0], 1.0, np.random.default_rng(1))
+    along = gradient(twin, (sample, reward_of(SOURCES[0], sample.text)))
+    assert np.linalg.norm(along) > 0.01
+    assert vector(learner) - before == pytest.approx(-0.1 * 0.01 * along / np.linalg.norm(along), abs=1e-6)
+
+
+def test_entropy_is_worth_its_bonus_in_the_mean_over_a_minibatch():
+    learner = expected_loss(batch=2, safeguards=CURIOUS)
+    before = vector(learner)
+    play(learner, SOURCES[:2])
+    twin, rng = tiny.translator(), np.random.default_rng(1)
+    samples = [twin.sample(source, 1.0, rng) for source in SOURCES[:2]]
+    weighted = [(one, reward_of(source, one.text) / 2) for source, one in zip(SOURCES[:2], samples, strict=True)]
+    with_bonus = gradient(twin, *weighted, entropy=0.2).copy()
+    twin.zero_gradient()
+    assert np.abs(with_bonus - gradient(twin, *weighted)).max() > 0.01
+    assert vector(learner) - before == pytest.approx(-0.1 * with_bonus, abs=1e-6)
+
+
+def test_blame_counts_less_than_praise():
+    learner = expected_loss(Expecting, safeguards=SafeguardRecipe(blame=0.3))
+    before = vector(learner)
+    learner.update(SOURCES[0], learner.propose(SOURCES[0]), 0.2)  # 0.2 less than expected
+    twin = tiny.translator()
+    sample = twin.sample(SOURCES[0], 1.0, np.random.default_rng(1))
+    assert vector(learner) - before == pytest.approx(-0.1 * gradient(twin, (sample, -0.06)), abs=1e-6)
+
+
+def test_what_is_remembered_is_worth_as_much_as_the_safeguards_allow(monkeypatch):
+    learner = expected_loss(replayed=1)
+    monkeypatch.setattr(learner._safeguards, "allowed", lambda *_, **__: 0.05)
+    play(learner, SOURCES[:1])
+    assert [one["advantage"] for one in learner.save().values["memory"]["experiences"]] == [0.05]
+
+
+def test_every_round_drops_other_units():
+    learner = expected_loss(dropout=0.5, optimiser=replace(SGD, rate=0.0))
+    learner.propose(SOURCES[0])
+    seen, optimiser = [], learner._optimiser._optimiser
+    optimiser.step = lambda: seen.append(learner._vector.grad.clone())
+    for _ in range(2):  # the same sample, by the same parameters
+        learner.update(SOURCES[0], "", 1.0)
+    assert seen[0].norm() > 0.1
+    assert (seen[0] - seen[1]).norm() > 0.1

@@ -1,0 +1,41 @@
+"""Imitation: one step, held to the likelihood of what went well just now and before."""
+
+import numpy as np
+import pytest
+import torch
+
+from learners.bandit.control_variates import NoControlVariate
+from learners.bandit.imitation import ImitationLearner, ImitationRecipe
+from tests.learners import tiny
+from tests.learners.bandit.test_learners import SGD, SOURCES, play, reward_of, vector
+from tests.learners.nmt.toys import log_probability
+
+
+@pytest.fixture
+def learner():
+    recipe = ImitationRecipe(optimiser=SGD, batch=2, replayed=2, dropout=0.0)
+    return ImitationLearner(tiny.translator(), recipe, NoControlVariate(), seed=1)
+
+
+def step(vector, sources, origin):
+    """Along the mean over these sources of advantage times log-likelihood, of the best guesses of an earlier vector."""
+    proposer, learned = tiny.translator(), tiny.translator()
+    gained = torch.tensor(0.0)
+    for source, weights in zip(sources, origin, strict=True):
+        proposer.vector.data.copy_(torch.from_numpy(weights))
+        learned.vector.data.copy_(torch.from_numpy(vector))
+        best = proposer.greedy(source)
+        gained = gained + reward_of(source, best.text) * log_probability(learned, best.source_ids, best.ids)
+    (gained / len(sources)).backward()
+    return 0.1 * learned.vector.grad.numpy()
+
+
+def test_a_step_is_along_the_mean_of_what_is_fresh_and_what_is_replayed(learner):
+    first = vector(learner)
+    play(learner, SOURCES[:2])
+    second = vector(learner)
+    assert second - first == pytest.approx(step(first, SOURCES[:2], [first] * 2), abs=1e-6)
+    play(learner, SOURCES[2:4])  # and the two before, which are all that it remembers
+    expected = step(second, SOURCES[:4], [first, first, second, second])
+    assert np.abs(expected).max() > 0.01
+    assert vector(learner) - second == pytest.approx(expected, abs=1e-6)
