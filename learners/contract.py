@@ -68,4 +68,4 @@ class CopySource(StaticSystem):
     """Proposes the source itself: the floor that every translator must exceed."""
 
     def propose(self, source: str) -> str:
-        return bounded(source)
+        return bounded(source).strip() or PLACEHOLDER

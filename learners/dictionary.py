@@ -9,7 +9,7 @@ from pathlib import Path
 
 from thot.alignment import FastAlignModel
 
-from learners.contract import StaticSystem, bounded
+from learners.contract import PLACEHOLDER, StaticSystem, bounded
 from learners.errors import SnapshotError, TrainingError
 from learners.snapshot import Snapshot
 
@@ -53,7 +53,10 @@ def load_dictionary(path: Path) -> dict[str, str]:
     values = Snapshot.read(path).values
     if values.get("kind") != KIND:
         raise SnapshotError(f"{path} is not a dictionary")
-    return dict(values["words"])
+    words = values.get("words")
+    if not isinstance(words, dict):
+        raise SnapshotError(f"{path} has no words")
+    return words
 
 
 class WordForWord(StaticSystem):
@@ -63,4 +66,4 @@ class WordForWord(StaticSystem):
         self._dictionary = dictionary
 
     def propose(self, source: str) -> str:
-        return bounded(" ".join(self._dictionary.get(word, word) for word in source.split()) or source)
+        return bounded(" ".join(self._dictionary.get(word, word) for word in source.split())).strip() or PLACEHOLDER

@@ -53,8 +53,8 @@ class Journal:
         """Put what was written on the disk, where it outlives the machine too."""
         os.fsync(self._file.fileno())
 
-    def entries(self, start: int = 0) -> Iterator[Entry]:
-        """The entries from round ``start`` on, in order and without gaps."""
+    def entries(self) -> Iterator[Entry]:
+        """All entries, in order and without gaps."""
         expected = None
         with self._path.open("rb") as file:  # a line that is no text shall not hide its number
             for number, line in enumerate(file, start=1):
@@ -65,8 +65,7 @@ class Journal:
                 if expected is not None and entry.index != expected:
                     raise ResumeError(f"{self._path}:{number} is round {entry.index}, but {expected} comes next")
                 expected = entry.index + 1
-                if entry.index >= start:
-                    yield entry
+                yield entry
 
     def _drop_half_line(self) -> None:
         if not self._path.exists():

@@ -26,7 +26,7 @@ SNAPSHOT_EVERY = 1_000  # rounds
 Watch = Callable[[Entry], None]
 About = Mapping[str, str | int]
 NOBODY: About = {}
-ANOTHER = "begin a run of another name (--name) with an empty folder"  # this one goes on until it is finished
+ANOTHER = "begin a run of another name (play --name) with an empty folder"  # this one goes on until it is finished
 WHAT_TO_DO = f"go on with what it was begun with, or {ANOTHER}"
 
 
@@ -88,15 +88,18 @@ def rounds_played(folder: Path) -> int:
 
 def saved_run(folder: Path) -> str | None:
     """The id of the run that was begun in this folder, if any: for ``Client.get_run``."""
-    snapshot = _last_snapshot(folder)
-    return str(snapshot.values["run"]) if snapshot else None
+    path = _run_path(folder)
+    return path.read_text(encoding="utf-8", errors="replace") or None if path.exists() else None
 
 
 def _last_snapshot(folder: Path) -> Snapshot | None:
     path = _snapshot_path(folder)
     if not path.exists():
         return None
-    snapshot = Snapshot.read(path)
+    try:
+        snapshot = Snapshot.read(path)
+    except SnapshotError as damage:
+        raise SnapshotError(f"{damage}; remove it, and the journal leads back to where it was") from None
     if not snapshot.values.keys() >= {"system", "run", "rounds", "learner"}:
         raise SnapshotError(f"{path} is no snapshot of a run: play in another folder")
     return snapshot
@@ -104,6 +107,11 @@ def _last_snapshot(folder: Path) -> Snapshot | None:
 
 def _snapshot_path(folder: Path) -> Path:
     return folder / "snapshot"
+
+
+def _run_path(folder: Path) -> Path:
+    """What tells which run this is, also where there is no snapshot yet, or no more."""
+    return folder / "run"
 
 
 @dataclass(frozen=True)
@@ -118,10 +126,8 @@ class _Game:
 
     def catch_up(self) -> int:
         """Bring the learner to where the run stands; returns the number of rounds it has learned from."""
-        learned = self._load_snapshot()
-        if learned is None:
-            learned = 0
-            self.take_snapshot(learned)
+        loaded = self._load_snapshot()
+        learned = loaded or 0
         written = 0
         for entry in self.journal.entries():
             written = entry.index + 1
@@ -137,13 +143,17 @@ class _Game:
         if last is not None and last.index == learned:  # the process died between the answer and its journal
             entry = _entry(last.index, last.source, last.translation, last.score)
             self.journal.write(entry)
-            learned = _relive(self.learner, entry, learned)
+            with _told_where(learned, self.folder):
+                learned = _relive(self.learner, entry, learned)
         played = last.index + 1 if last else 0
         if played != learned:
             raise ResumeError(
                 f"run {self.run.id} has {played:,} rounds, but {self.folder} knows of {learned:,}: "
                 f"play on where the run was begun, or {ANOTHER}"
             )
+        if loaded is None:  # only now that all agree: a folder must not be bound to a run that it knows nothing of
+            _run_path(self.folder).write_text(self.run.id, encoding="utf-8")
+            self.take_snapshot(learned)
         return learned
 
     def take_snapshot(self, rounds: int) -> None:

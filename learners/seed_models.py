@@ -136,7 +136,7 @@ NEWS_TOKENS = 12  # the third party's text: sentences of at least this many word
 # How models go on from the converged one; the control at our learners' rate, with their dropout, and to the end.
 TRAINED_ON: dict[SeedModel, dict[str, Any]] = {
     SeedModel.ORACLE: {"rate": 0.5},
-    SeedModel.CONTROL: {"rate": 0.06, "dropout": 0.1, "practice": True},
+    SeedModel.CONTROL: {"learning_rate": 3e-4, "dropout": 0.1, "practice": True},
 }
 
 
@@ -159,18 +159,17 @@ class Shelf:
 
     def translator(self, model: SeedModel) -> Translator:
         """A translator of one's own: whoever learns changes only this copy."""
-        path = self._existing(model)
-        try:
-            return Translator.load(path)
-        except SnapshotError as reason:
-            raise SnapshotError(f"{reason}; remove it, and banditmt pretrain makes it again") from None
+        with _made_again():
+            return Translator.load(self._existing(model))
 
     def log_linear(self, model: SeedModel) -> SmtTranslator:
         """A statistical translator; its models are shared between processes, and learners have weights of their own."""
-        return SmtTranslator.load(self._existing(model))
+        with _made_again():
+            return SmtTranslator.load(self._existing(model))
 
     def dictionary(self) -> dict[str, str]:
-        return load_dictionary(self._existing(SeedModel.DICTIONARY))
+        with _made_again():
+            return load_dictionary(self._existing(SeedModel.DICTIONARY))
 
     def digest(self, model: SeedModel) -> str:
         """What tells a seed model from one that was made otherwise."""
@@ -189,26 +188,31 @@ class Shelf:
         """Make what is wanted and not there yet, and what it needs in turn; returns what was made."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with self._alone():
-            self.refuse_other_builds(wanted, build)
+            self.check(wanted, build)
             missing = [model for model in with_needs(wanted) if not self.has(model)]
             for model in missing:
                 self._make(model, texts, build, schedule or Schedule(), partial(report, model))
                 report(model, None)
         return missing
 
-    def refuse_other_builds(self, wanted: Sequence[SeedModel], build: Build) -> None:
-        """Nobody should mistake what is there for what is wanted."""
-        for model in with_needs(wanted):
-            builds = _builds(model)
-            if not builds or not self.has(model):
-                continue
-            found = builds.get(self.translator(model).recipe.name, build)
-            for name, there in asdict(found).items():
-                if there != (wished := getattr(build, name)):
-                    raise LearnerError(
-                        f"the seed model {model} in {self.folder} is of {name} {there}, not {wished}: "
-                        f"choose another folder, or --{name} {there}"
-                    )
+    def check(self, wanted: Sequence[SeedModel], build: Build) -> None:
+        """What is there must be whole, and nobody should mistake it for what is wanted."""
+        for model in filter(self.has, with_needs(wanted)):
+            if model is SeedModel.DICTIONARY:
+                self.dictionary()
+            elif model in STATISTICAL:
+                self.log_linear(model)
+            else:
+                self._refuse_another_build(model, build)
+
+    def _refuse_another_build(self, model: SeedModel, build: Build) -> None:
+        found = _builds(model).get(self.translator(model).recipe.name, build)
+        for name, there in asdict(found).items():
+            if there != (wished := getattr(build, name)):
+                raise LearnerError(
+                    f"the seed model {model} in {self.folder} is of {name} {there}, not {wished}: "
+                    f"choose another folder, or --{name} {there}"
+                )
 
     def _make(
         self, model: SeedModel, texts: Texts, build: Build, schedule: Schedule, watch: Callable[[Standing], None]
@@ -234,7 +238,8 @@ class Shelf:
             translator = new_translator(NETWORKS[build][model], pairs, seed=schedule.seed)
         unfinished = self.folder / f"{model}.training"
         more = partial(_fragments, model, schedule.seed, watch)
-        train(translator, pairs, schedule, augment=more, folder=unfinished, watch=watch)
+        with _made_again():
+            train(translator, pairs, schedule, augment=more, folder=unfinished, watch=watch)
         if model is SeedModel.WMT16:  # the last checkpoints vote, whether or not one of them is the best
             translator.model.load_state_dict(translator.companions.pop().state_dict())
         if model is SeedModel.WNMT:
@@ -275,6 +280,15 @@ class Shelf:
         return self.folder / f"{model}.model"
 
 
+@contextmanager
+def _made_again() -> Iterator[None]:
+    """Nothing on a shelf is lost for good."""
+    try:
+        yield
+    except SnapshotError as damage:
+        raise SnapshotError(f"{damage}; remove it, and banditmt pretrain makes it again") from None
+
+
 def _fragments(model: SeedModel, seed: int, watch: Callable[[Standing], None], pairs: Sequence[Pair]) -> Sequence[Pair]:
     """Parts of sentences teach attention where to look; the oracle goes on from a model that knows."""
     if model is SeedModel.ORACLE:
@@ -293,6 +307,6 @@ def with_needs(wanted: Sequence[SeedModel]) -> list[SeedModel]:
 
 
 def _builds(model: SeedModel) -> dict[str, Build]:
-    """By the names of their recipes; what is no network has none."""
+    """By the names of a network's recipes."""
     begun_as = SeedModel.BNMT if model in TRAINED_ON else model
     return {recipes[begun_as].name: build for build, recipes in NETWORKS.items() if begun_as in recipes}

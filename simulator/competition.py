@@ -102,6 +102,11 @@ class _LastSeen:
         self._folder, self._contestant = arena.run_folder(contestant), contestant
         self._status: Status | None = None
 
+    @property
+    def nothing(self) -> bool:
+        """Has it not been heard of at all?"""
+        return self._status is None
+
     def note(self, status: Status) -> None:
         self._status = status
 
@@ -185,9 +190,12 @@ class _Player:
             return self._seen.ending(State.FAILED, f"its process died ({self._process.exitcode})")
 
     def stop(self) -> None:
-        self._asked_to_stop = True
-        if self._process.pid and self._process.is_alive():
+        """Ask it to end after its round, and to end at once if it was asked before."""
+        if self._asked_to_stop and self._seen.nothing:
+            self._process.kill()  # it has not even begun, and hears nothing while it loads
+        elif self._process.pid and self._process.is_alive():
             os.kill(self._process.pid, signal.SIGINT)
+        self._asked_to_stop = True
 
     def close(self) -> None:
         self._process.join()
@@ -263,7 +271,8 @@ def _open(client: Client, arena: Arena, contestant: Contestant, folder: Path) ->
         return client.get_run(begun)
     except NotFoundError:
         raise ResumeError(
-            f"{folder} is of run {begun}, which this service does not know: remove it, or go back to that service"
+            f"{folder} is of run {begun}, which this service does not know: "
+            "choose another folder (--runs), or go back to that service"
         ) from None
 
 

@@ -34,7 +34,7 @@ def make_seed_models(
     opened = Task.open(task)
     _claim(folder, task)
     shelf = Shelf(folder)
-    shelf.refuse_other_builds(wanted, build)
+    shelf.check(wanted, build)
     if all(shelf.has(model) for model in wanted):
         return []
     out_of_domain = [(pair.source, pair.target) for pair in opened.pairs("out-of-domain")]
@@ -47,7 +47,7 @@ def make_seed_models(
 def refuse_models_of_another_task(folder: Path, task: Path) -> None:
     """An oracle has read the references of its own task only, and a seed model its own words."""
     origin = folder / ORIGIN
-    if origin.exists() and origin.read_text(encoding="ascii") != _digest(task):
+    if origin.exists() and origin.read_bytes() != _digest(task).encode():
         raise LearnerError(f"the models in {folder} are of another task than {task}: choose another folder")
 
 

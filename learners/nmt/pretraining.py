@@ -44,6 +44,7 @@ class Schedule:
     hide: float = 0.02  # share of pairs in which a copied token is made unknown, so that copying unknowns is learned
     rename: float = 0.15  # share in which it is made up of random letters and digits, so that copying any name is
     rate: float = 1.0  # times the recipe's learning rate: less when a trained model is trained on
+    learning_rate: float | None = None  # in place of the recipe's
     dropout: float | None = None  # in place of the recipe's
     practice: bool = False  # all steps at one rate, and the last parameters are kept: as learners learn
     keep: int = 0  # the models of so many last validations are kept as companions, for an ensemble
@@ -215,7 +216,8 @@ class _Training:
         (loss / len(batch)).backward()
         if not math.isfinite(translator.parameters.clip_gradient(recipe.clip)):
             raise DivergedError(f"training diverged at step {self._step:,}: try a lower learning rate")
-        self._optimiser.param_groups[0]["lr"] = recipe.learning_rate * self._schedule.rate * self._ramp()
+        rate = recipe.learning_rate if self._schedule.learning_rate is None else self._schedule.learning_rate
+        self._optimiser.param_groups[0]["lr"] = rate * self._schedule.rate * self._ramp()
         self._optimiser.step()
         return loss.item()
 

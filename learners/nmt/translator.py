@@ -201,6 +201,9 @@ class Translator:
             raise SnapshotError(f"{path}: {reason}") from None
         except KeyError as missing:
             raise SnapshotError(f"{path}: the model file has no {missing}") from None
+        except (TypeError, ValueError, RuntimeError) as misfit:  # what a recipe or torch says of values that do not fit
+            said = " ".join(str(misfit).split())
+            raise SnapshotError(f"{path}: the model file does not fit together ({said})") from None
 
     def snapshot(self) -> Snapshot:
         """Everything that ``from_snapshot`` needs."""
@@ -233,7 +236,7 @@ class Translator:
             _read_model(name, snapshot, recipe, [source.size, target.size])
             for name in _names(snapshot.values["companions"])
         ]
-        lexicon = snapshot.values["lexicon"]
+        lexicon = dict(snapshot.values["lexicon"])
         return cls(recipe, models[0], source, target, companions=models[1:], lexicon=lexicon, device=device)
 
     def _read(self, source: str) -> tuple[list[int], list[str]]:

@@ -4,6 +4,7 @@ The learners are imported when a command runs: torch takes seconds to load, and 
 """
 
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,7 +16,8 @@ from rich.console import Console
 from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from banditmt_client.client import URL_VARIABLE
+from banditmt_client.client import KEY_VARIABLE, URL_VARIABLE
+from corpora.task import Task
 from lambdas.registry import Registry, UnknownPhaseError, check_name
 from lambdas.store import Store, open_store
 from simulator.cli.loading import bars_on_terminal, load
@@ -180,12 +182,16 @@ def _ready(
 
     in_process = [name for name in ("task", "store") if _typed(context, name)]
     if not url or (in_process and not _typed(context, "url")):
+        if api_key:
+            raise typer.BadParameter("--api-key is for playing over HTTP, but there is no --url")
         if task and needed_models(systems):
             refuse_models_of_another_task(arena.models, task)
         _prepare(arena, task)
         return arena
     if in_process:
         raise typer.BadParameter(f"--{in_process[0]} is for playing in process; the service at --url has its own")
+    if not (api_key or os.environ.get(KEY_VARIABLE)):
+        raise typer.BadParameter(f"no API key: give --api-key, or set {KEY_VARIABLE} (the organiser hands it out)")
     address = Address(url, api_key)
     with address.client() as client:  # what is wrong with the address, key or phase is said once for all runs
         _check_phase(arena, [phase.name for phase in client.phases()])
@@ -200,6 +206,8 @@ def _typed(context: typer.Context, option: str) -> bool:
 
 def _prepare(arena: "Arena", task: Path | None) -> None:
     """See that the store is there, with the task in it if one is given, and has the phase."""
+    if task:
+        Task.open(task)  # what is wrong with it is said before a store is made for it
     opened = _new_or_existing(arena.store) if task else existing_store(arena.store, TASK_ADVICE)
     try:
         if task:

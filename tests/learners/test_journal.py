@@ -22,7 +22,6 @@ def path(tmp_path):
 def test_entries_come_back(path):
     with Journal(path) as journal:
         assert list(journal.entries()) == ENTRIES
-        assert list(journal.entries(2)) == ENTRIES[2:]
 
 
 def test_half_a_line_is_dropped_and_written_anew(path):

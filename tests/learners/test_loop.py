@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -166,6 +167,36 @@ def test_a_run_that_was_played_elsewhere_is_refused(tmp_path):
         play(Gambler(), open_run(task), tmp_path / "elsewhere")
 
 
+def test_a_refused_run_is_not_what_the_folder_knows_from_now_on(tmp_path):
+    task = Task(SENTENCES)
+    play(Gambler(), open_run(task), tmp_path)
+    for name in ("snapshot", "run"):
+        (tmp_path / name).unlink()
+    with pytest.raises(ResumeError, match=r"has 0 rounds, but .* knows of 23"):
+        play(Gambler(), open_run(Task(SENTENCES)), tmp_path)
+    assert not (tmp_path / "snapshot").exists()
+    assert saved_run(tmp_path) is None
+
+
+@pytest.mark.parametrize("rounds", [7, len(SENTENCES)])
+def test_a_damaged_snapshot_can_be_removed_and_the_journal_leads_back(rounds, tmp_path, undisturbed):
+    def stop(entry):
+        if entry.index + 1 == rounds < len(SENTENCES):
+            raise Killed
+
+    task, path = Task(SENTENCES), tmp_path / "snapshot"
+    with suppress(Killed):
+        play(Gambler(), open_run(task), tmp_path, snapshot_every=3, watch=stop)
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(SnapshotError, match=r"snapshot is damaged .*; remove it, and the journal leads back to where"):
+        play(Gambler(), open_run(task), tmp_path)
+    path.unlink()
+    assert saved_run(tmp_path) == RUN  # also of a run that is finished, in whose place the service would begin another
+    learner = Gambler()
+    play(learner, open_run(task), tmp_path)
+    assert finished(task, learner) == undisturbed
+
+
 def test_a_snapshot_of_another_system_is_refused(tmp_path):
     play(Gambler(), open_run(Task(SENTENCES)), tmp_path)
     run = open_run(Task(SENTENCES))
@@ -194,7 +225,7 @@ def test_a_run_goes_on_only_as_who_began_it(about, difference, tmp_path):
         play(Gambler(), open_run(task), tmp_path, about=about)
     assert str(refusal.value) == (
         f"{tmp_path / 'snapshot'} was begun with {difference}: "
-        "go on with what it was begun with, or begin a run of another name (--name) with an empty folder"
+        "go on with what it was begun with, or begin a run of another name (play --name) with an empty folder"
     )
     assert play(Gambler(), open_run(task), tmp_path, about=ABOUT).index == len(SENTENCES)
 
@@ -211,7 +242,7 @@ def test_a_snapshot_that_does_not_say_who_plays_is_refused(tmp_path):
 def test_a_file_of_another_kind_where_the_snapshot_should_be_is_refused(tmp_path):
     path = tmp_path / "snapshot"
     Snapshot({"model": np.zeros(3)}, {"kind": "translator 1"}).write(path)
-    for ask in (saved_run, rounds_played, lambda folder: play(Gambler(), open_run(Task(SENTENCES)), folder)):
+    for ask in (rounds_played, lambda folder: play(Gambler(), open_run(Task(SENTENCES)), folder)):
         with pytest.raises(SnapshotError, match=f"{path} is no snapshot of a run"):
             ask(tmp_path)
 

@@ -3,12 +3,15 @@
 import threading
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
 
 from learners.errors import LearnerError, SnapshotError
 from learners.nmt.transformer import TransformerModel
 from learners.seed_models import NETWORKS, TRAINED_ON, Architecture, Build, SeedModel, Shelf, Size, Texts
+from learners.snapshot import Snapshot
 from learners.systems import find_system
 from tests.learners import tiny
 
@@ -42,7 +45,7 @@ def test_the_third_partys_model_is_an_ensemble_of_four(shelf):
 
 
 def test_the_third_party_has_read_long_sentences_and_parts_of_them(monkeypatch, tmp_path):
-    given = {}
+    given: dict[str, Any] = {}
 
     def read(_translator, pairs, _schedule, *, augment, **_):
         given.update(pairs=pairs, parts=augment(pairs))
@@ -197,6 +200,47 @@ def test_what_is_needed_is_made_too(tmp_path):
 
 def test_what_is_missing_is_named(tmp_path):
     with pytest.raises(LearnerError, match=r"no seed model bnmt in .*: make it with banditmt pretrain"):
+        Shelf(tmp_path).translator(SeedModel.BNMT)
+
+
+@pytest.mark.parametrize("model", [SeedModel.DICTIONARY, SeedModel.SMT, SeedModel.BNMT])
+def test_a_damaged_model_is_not_kept_as_if_it_were_whole(model, shelf, tmp_path):
+    whole = (shelf.folder / f"{model}.model").read_bytes()
+    (tmp_path / f"{model}.model").write_bytes(whole[:-9])
+    with pytest.raises(SnapshotError, match=r"; remove it, and banditmt pretrain makes it again"):
+        Shelf(tmp_path).make([model], tiny.TEXTS, build=Build(Size.TINY))
+
+
+def test_a_training_that_cannot_go_on_can_begin_again(tmp_path):
+    unfinished = tmp_path / "bnmt.training"
+    unfinished.mkdir()
+    (unfinished / "training").write_bytes(b"half of it")
+    with pytest.raises(SnapshotError, match=r"bnmt.training/training is .*; remove it, and banditmt pretrain makes"):
+        Shelf(tmp_path).make([SeedModel.BNMT], tiny.TEXTS, build=Build(Size.TINY), schedule=tiny.SCHEDULE)
+
+
+def _scrambled(text):
+    """Bytes that are no text in place of a common letter."""
+    return np.where(text == ord("r"), 255, text).astype(np.uint8)
+
+
+CHANGES = {
+    "companions": lambda snapshot: snapshot.values.update(companions="x"),
+    "dictionary": lambda snapshot: snapshot.values.update(lexicon=["a"]),
+    "shape": lambda snapshot: snapshot.values["recipe"].update(embedding=-4),
+    "vocabulary": lambda snapshot: snapshot.arrays.update(
+        source_vocabulary=_scrambled(snapshot.arrays["source_vocabulary"])
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=list(CHANGES))
+def test_a_model_whose_parts_do_not_fit_is_refused(change, shelf, tmp_path):
+    """Its checksum fits: somebody has written it so."""
+    snapshot = Snapshot.read(shelf.folder / "bnmt.model")
+    change(snapshot)
+    snapshot.write(tmp_path / "bnmt.model")
+    with pytest.raises(SnapshotError, match=r"bnmt.model: .*; remove it, and banditmt pretrain makes it again"):
         Shelf(tmp_path).translator(SeedModel.BNMT)
 
 

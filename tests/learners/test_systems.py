@@ -9,10 +9,10 @@ from learners import systems
 from learners.bandit.expected_loss import ExpectedLossLearner
 from learners.bandit.gradient import GradientLearner
 from learners.bandit.optimiser import Method
-from learners.contract import StaticSystem
+from learners.contract import PLACEHOLDER, StaticSystem
 from learners.errors import UnknownSystemError
 from learners.nmt.static import StaticTranslator
-from learners.seed_models import SeedModel, Shelf
+from learners.seed_models import TRAINED_ON, SeedModel, Shelf
 from learners.snapshot import Snapshot
 from learners.systems import SYSTEMS, find_system
 from tests.learners import tiny
@@ -142,7 +142,18 @@ def test_the_published_dropout_is_for_models_that_know_dropout(trained_with, lea
 def test_a_learner_is_known_by_its_system_its_seed_and_its_models(shelf):
     bnmt = shelf.digest(SeedModel.BNMT)
     assert find_system("BNMT-EL").about(shelf, 3) == {"system": "BNMT-EL", "seed": 3, "model bnmt": bnmt}
-    assert find_system("copy-source").about(shelf, 1) == {"system": "copy-source", "seed": 1}
+    assert find_system("copy-source").about(shelf, 3) == {"system": "copy-source"}  # which draws nothing
+
+
+def test_practice_without_feedback_is_at_our_learners_rate():
+    assert TRAINED_ON[SeedModel.CONTROL]["learning_rate"] == systems.EL_VALUE.optimiser.rate == 3e-4
+    assert TRAINED_ON[SeedModel.CONTROL]["dropout"] == systems.EL_VALUE.dropout
+
+
+@pytest.mark.parametrize("name", ["copy-source", "word-for-word"])
+@pytest.mark.parametrize("source", ["", "  "])
+def test_even_nothing_is_translated(name, source, shelf):
+    assert find_system(name).learner(shelf, 1).propose(source) == PLACEHOLDER
 
 
 def test_unknown_words_are_replaced_in_the_word_model(shelf):

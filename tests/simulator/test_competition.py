@@ -5,6 +5,7 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from contextlib import closing
 from dataclasses import replace
 from multiprocessing.context import SpawnProcess
@@ -22,7 +23,17 @@ from learners.loop import rounds_played
 from learners.seed_models import SeedModel
 from learners.snapshot import Snapshot
 from learners.systems import BNMT_EL, SYSTEMS, _as_published
-from simulator.competition import Arena, Contestant, State, Status, compete, contestants, play_here
+from simulator.competition import (
+    Arena,
+    Contestant,
+    State,
+    Status,
+    _interrupts_held,
+    _Player,
+    compete,
+    contestants,
+    play_here,
+)
 from simulator.pretraining import make_seed_models, needed_models
 from tests.simulator.games import make_arena, write_task
 
@@ -121,7 +132,7 @@ def test_run_folders_of_another_ledger_are_refused(arena, tmp_path):
     here = elsewhere(arena, tmp_path / "here")
     play_here(here, Contestant("copy-source"))
     other = make_arena(tmp_path / "other")
-    with pytest.raises(ResumeError, match="which this service does not know"):
+    with pytest.raises(ResumeError, match=r"which this service does not know: choose another folder \(--runs\), or go"):
         play_here(Arena(other.store, "dev", arena.models, here.folder), Contestant("copy-source"))
 
 
@@ -355,6 +366,21 @@ def test_ctrl_c_in_a_terminal_reaches_players_that_still_import(arena, tmp_path)
     assert (typed.returncode, typed.stderr) == (130, "banditmt: interrupted\n")
 
 
+def _load_for_ever(_arena, _contestant, _reports):
+    time.sleep(600)
+
+
+def test_a_player_that_is_asked_twice_while_it_loads_ends_at_once(arena, tmp_path, monkeypatch):
+    monkeypatch.setattr("simulator.competition._work", _load_for_ever)
+    with _interrupts_held():  # which a player inherits, until it is ready
+        player = _Player(elsewhere(arena, tmp_path), Contestant("copy-source"))
+    player.stop()
+    assert not player.reports.poll(0.5)
+    player.stop()
+    assert player.report() == Status(Contestant("copy-source"), State.INTERRUPTED, message="the same command goes on")
+    player.close()
+
+
 ABANDONED = """
 import os
 import signal
@@ -389,6 +415,14 @@ def test_models_are_of_one_task(tmp_path):
     make_seed_models(write_task(tmp_path / "one"), tmp_path / "models", [])
     with pytest.raises(LearnerError, match="are of another task"):
         make_seed_models(write_task(tmp_path / "two", seed=1), tmp_path / "models", [])
+
+
+def test_a_note_of_the_task_that_is_no_text_is_of_another_task(tmp_path):
+    task = write_task(tmp_path / "one")
+    make_seed_models(task, tmp_path / "models", [])
+    (tmp_path / "models" / "task.sha256").write_bytes(b"\xff\xfe")
+    with pytest.raises(LearnerError, match="are of another task"):
+        make_seed_models(task, tmp_path / "models", [])
 
 
 def test_only_what_systems_need_is_made():

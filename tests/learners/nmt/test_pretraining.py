@@ -126,6 +126,13 @@ def test_the_rate_fades_after_the_warm_up_unless_it_is_to_stay(fading, practice,
     assert found == pytest.approx(shares, abs=1e-4)
 
 
+def test_a_schedule_can_have_a_learning_rate_of_its_own():
+    translators = [new_translator(replace(LEARNER, learning_rate=rate), toy_pairs()) for rate in (1e-2, 1e-3)]
+    for translator in translators:
+        train(translator, toy_pairs(), Schedule(steps=3, learning_rate=5e-3, practice=True))
+    assert torch.equal(translators[0].vector, translators[1].vector)
+
+
 def test_nothing_of_what_is_held_out_is_learned_from():
     given: list[Pair] = []
 

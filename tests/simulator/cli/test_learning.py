@@ -217,7 +217,13 @@ def test_a_task_or_a_store_that_is_typed_is_played_in_process_whatever_address_i
             2,
             "banditmt: Invalid value: --store is for playing in process",
         ),
-        (["--url", "http://localhost:9"], 2, "banditmt: no API key"),
+        (
+            ["--url", "http://localhost:9"],
+            2,
+            "banditmt: Invalid value: no API key: give --api-key, or set BANDITMT_API_KEY",
+        ),
+        (["--api-key", "x"], 2, "banditmt: Invalid value: --api-key is for playing over HTTP, but there is no --url"),
+        (["--task", "nowhere", "--store", "sqlite:store"], 1, "banditmt: nowhere is not a task"),
         (["--url", "nowhere", "--api-key", "x"], 2, "banditmt: 'nowhere' is not the address of a service"),
     ],
 )
