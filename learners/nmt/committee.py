@@ -34,7 +34,7 @@ class Session(ABC):
 
 
 class Committee:
-    """One model or several, with parameters as they are now."""
+    """One model or several, with parameters as they are now: when they have learned, another committee is due."""
 
     def __init__(self, models: Sequence[TranslationModel]) -> None:
         self._models = models
