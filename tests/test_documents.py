@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 import typer.main
 
+from benchmarks.studies.learning import STUDY
+from benchmarks.studies.summary import kept, summary
 from simulator.cli import app
 from simulator.cloud.template import Template
 
@@ -134,3 +136,12 @@ def test_every_parameter_of_the_stack_is_answered():
     assert len(parameters) == 4
     for parameter in parameters:
         assert f"| Parameter {parameter} |" in HANDBOOK
+
+
+# results
+
+
+def test_the_table_of_learning_is_what_the_studies_left():
+    results = ROOT / "benchmarks" / "studies" / "results"
+    studies = kept([results / "learning", results / "learning-debian"], STUDY.measured_against)
+    assert summary(studies, STUDY.measured_against) in (ROOT / "docs" / "learning.md").read_text()

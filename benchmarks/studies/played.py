@@ -1,10 +1,11 @@
 """A run of a study: what each round earned and how the held-out passes went, which is all that its table is made of.
 
-It can be kept in a small file beside the table, so that others can be compared with it without playing it again.
+It fits into a small file.
 """
 
 import gzip
 import json
+import zlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from leaderboard.metrics.bleu import corpus_bleu, statistics, total
 from learners.journal import Entry
 from simulator.competition import Contestant
 
+SUFFIX = ".json.gz"  # of the file of a run
 DECIMALS = 4  # of rewards: a table has no more, and a file of a run becomes four times smaller
 
 
@@ -59,26 +61,24 @@ class Played:
         fresh = np.array([first[source] == place for place, source in enumerate(sources)])
         return float(self.rewards[fresh].mean()), float(self.rewards[~fresh].mean())
 
-    def save(self, folder: Path) -> None:
-        """Keep it under its name; the same run makes the same file."""
-        folder.mkdir(parents=True, exist_ok=True)
+    def write(self, path: Path) -> None:
+        """Into a file; the same run makes the same file."""
         values = {
             "contestant": asdict(self.contestant),
             "passes": [asdict(each) for each in self.passes],
             "rewards": self.rewards.tolist(),
         }
-        _file(folder, self.contestant).write_bytes(gzip.compress(json.dumps(values).encode(), mtime=0))
+        path.write_bytes(gzip.compress(json.dumps(values).encode(), mtime=0))
 
     @classmethod
-    def load(cls, folder: Path, contestant: Contestant) -> Self | None:
-        """The run that was kept in a folder, if it was."""
-        path = _file(folder, contestant)
-        if not path.exists():
-            return None
-        values = json.loads(gzip.decompress(path.read_bytes()))
-        passes = [HeldOutPass(**each) for each in values["passes"]]
-        return cls(Contestant(**values["contestant"]), np.array(values["rewards"]), passes)
-
-
-def _file(folder: Path, contestant: Contestant) -> Path:
-    return folder / f"{contestant.label}.json.gz"
+    def read(cls, path: Path) -> Self:
+        """What ``write`` wrote, under the name of its run."""
+        try:
+            values = json.loads(gzip.decompress(path.read_bytes()))
+            passes = [HeldOutPass(**each) for each in values["passes"]]
+            run = cls(Contestant(**values["contestant"]), np.array(values["rewards"], dtype=float), passes)
+            if f"{run.contestant.label}{SUFFIX}" != path.name:
+                raise ValueError(f"it is {run.contestant.label}")
+        except (EOFError, OSError, ValueError, LookupError, TypeError, zlib.error) as damage:
+            raise SystemExit(f"{path} is no run of a study ({damage}): remove it, and it is played again") from None
+        return run

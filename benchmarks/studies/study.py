@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.studies.archive import Archive, Stream
 from benchmarks.studies.figures import save_figures
 from benchmarks.studies.played import Played
 from benchmarks.studies.table import Yardsticks, means, ordering, table
@@ -21,6 +22,7 @@ from lambdas.store import open_store
 from learners.journal import Journal
 from learners.loop import rounds_played
 from learners.nmt.pretraining import Schedule
+from learners.seed_models import Shelf, with_needs
 from simulator.competition import Arena, Contestant, State, Status, compete, contestants
 from simulator.pretraining import make_seed_models, needed_models
 from simulator.tasks import load_task
@@ -43,10 +45,14 @@ class Study:
     task_seed: int = 2017
 
 
+def _layout(task: Task) -> Layout:
+    cut = task.description.phases[PHASE]
+    return Layout(cut.blocks, cut.block, cut.gap)
+
+
 def read_runs(arena: Arena, runs: Sequence[Contestant], task: Task) -> list[Played]:
     """Those that are finished."""
-    cut = task.description.phases[PHASE]
-    layout = Layout(cut.blocks, cut.block, cut.gap)
+    layout = _layout(task)
     references = [pair.target for pair in task.pairs(PHASE)]
     played = []
     for contestant in runs:
@@ -82,64 +88,53 @@ def announce(status: Status) -> None:
 def carry_out(study: Study) -> list[Played]:
     """Do as the command line says; returns the runs that are finished."""
     given = _options(study).parse_args()
-    static = study.measured_against.static
-    if static not in given.systems:
-        raise SystemExit(f"--systems must have {static}: all others are compared with it")
+    _refuse_wrong_usage(given, study)
     made_of = _made_of(given)
     _settle(given.folder, made_of)
     task = Task.open(given.task) if given.task else make_task(given.folder / "task", given)
+    stream = Stream(made_of, hashlib.sha256((task.path / DESCRIPTION_FILE).read_bytes()).hexdigest())
+    archive = Archive((given.out or given.folder) / RUNS)
     runs = contestants(given.systems, given.seeds)
-    kept = _kept(given, runs, task, made_of)
+    kept = archive.find(runs, stream, _layout(task)) if given.keep else []
     missing = [run for run in runs if run not in {one.contestant for one in kept}]
     arena = _arena(given.folder, task)
-    make_seed_models(
-        task.path,
-        arena.models,
-        needed_models([run.system for run in missing]),
-        schedule=Schedule(steps=given.steps),
-        report=lambda model, progress: print(model, progress.standing if progress else "made", flush=True),
-    )
+    models = archive.join(kept, _make_models(arena, missing, task, given.steps))
     ended = compete(arena, missing, processes=given.processes, watch=announce) if missing else []
     played = sorted([*kept, *read_runs(arena, missing, task)], key=lambda run: runs.index(run.contestant))
-    if not any(run.contestant.system == static for run in played):
-        raise SystemExit(f"{static} has not finished yet: the same command goes on")
+    if not any(run.contestant.system == study.measured_against.static for run in played):
+        raise SystemExit(f"{study.measured_against.static} has not finished yet: the same command goes on")
     done = {run.contestant for run in played}  # also what an earlier command had finished before this one was stopped
     unfinished = [one for one in ended if one.state is not State.FINISHED and one.contestant not in done]
     sources = [pair.source for pair in task.pairs(PHASE)]
     report = _report(table(played, study.measured_against, sources), played, unfinished, made_of)
     print(report)
     if given.out:
-        drawn = save_figures(played, study.measured_against, given.out)
+        archive.save(played, stream, models)
         (given.out / "table.md").write_text(report + "\n", encoding="utf-8")
-        _keep(given.out / RUNS, played, task, made_of)
-        print(*drawn, sep="\n")
+        print(*save_figures(played, study.measured_against, given.out), sep="\n")
     if unfinished:
         raise SystemExit(1)
     return played
 
 
-def _kept(
-    given: argparse.Namespace, runs: Sequence[Contestant], task: Task, made_of: Mapping[str, object]
-) -> list[Played]:
-    """The runs that need not be played, if they are of the same stream and seed models."""
-    if not given.keep:
-        return []
-    if not given.out:
+def _refuse_wrong_usage(given: argparse.Namespace, study: Study) -> None:
+    if study.measured_against.static not in given.systems:
+        raise SystemExit(f"--systems must have {study.measured_against.static}: all others are compared with it")
+    if given.keep and not given.out:
         raise SystemExit("--keep looks for runs in --out, which is missing")
-    folder = given.out / RUNS
-    _settle(folder, _origin(task, made_of))
-    return [kept for run in runs if (kept := Played.load(folder, run)) is not None]
 
 
-def _keep(folder: Path, played: Sequence[Played], task: Task, made_of: Mapping[str, object]) -> None:
-    for run in played:
-        run.save(folder)
-    (folder / OPTIONS).write_text(json.dumps(_origin(task, made_of)) + "\n", encoding="utf-8")
-
-
-def _origin(task: Task, made_of: Mapping[str, object]) -> dict[str, object]:
-    description = (task.path / DESCRIPTION_FILE).read_bytes()
-    return {**made_of, "task": hashlib.sha256(description).hexdigest()}
+def _make_models(arena: Arena, runs: Sequence[Contestant], task: Task, steps: int) -> dict[str, str]:
+    """Make the seed models that these runs need; returns the digests of all that they were made of, by name."""
+    needed = needed_models([run.system for run in runs])
+    make_seed_models(
+        task.path,
+        arena.models,
+        needed,
+        schedule=Schedule(steps=steps),
+        report=lambda model, progress: print(model, progress.standing if progress else "made", flush=True),
+    )
+    return {model.value: Shelf(arena.models).digest(model) for model in with_needs(needed)}
 
 
 def _made_of(given: argparse.Namespace) -> dict[str, object]:

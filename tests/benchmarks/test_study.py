@@ -1,13 +1,19 @@
 """The tables of studies, from runs made by hand."""
 
+import gzip
+import hashlib
+import json
 import sys
+from dataclasses import replace
 from unittest.mock import patch
 
 import pytest
 
+from benchmarks.studies.archive import Archive, Stream
 from benchmarks.studies.figures import gains, passes, save_figures
 from benchmarks.studies.played import Played
 from benchmarks.studies.study import Study, carry_out
+from benchmarks.studies.summary import kept, summary
 from benchmarks.studies.table import Yardsticks, means, ordering, table
 from lambdas.phases import Layout
 from learners.journal import Entry
@@ -95,11 +101,83 @@ def test_a_run_that_failed_is_part_of_the_result(begun):
 
 
 def test_what_came_of_a_run_can_be_kept(tmp_path):
-    LEARNER.save(tmp_path)
-    kept = Played.load(tmp_path, Contestant("BNMT-EL"))
-    assert kept is not None
-    assert (kept.contestant, kept.passes, kept.rewards.tolist()) == (LEARNER.contestant, LEARNER.passes, REWARDS)
-    assert Played.load(tmp_path, Contestant("BNMT-EL", 2, "BNMT-EL.s2")) is None
+    path = tmp_path / "BNMT-EL.json.gz"
+    LEARNER.write(path)
+    found = Played.read(path)
+    assert (found.contestant, found.passes, found.rewards.tolist()) == (LEARNER.contestant, LEARNER.passes, REWARDS)
+
+
+def test_a_file_that_is_no_run_is_named(tmp_path):
+    path = tmp_path / "BNMT-EL.json.gz"
+    LEARNER.write(path)
+    whole = path.read_bytes()
+    for damaged in (b"", b"nonsense", whole[:-20], gzip.compress(b"[]"), gzip.compress(b"{}")):
+        path.write_bytes(damaged)
+        with pytest.raises(
+            SystemExit, match=r"BNMT-EL\.json\.gz is no run of a study \(.*\): remove it, and it is played"
+        ):
+            Played.read(path)
+    (tmp_path / "copied.json.gz").write_bytes(whole)
+    with pytest.raises(SystemExit, match=r"copied\.json\.gz is no run of a study \(it is BNMT-EL\)"):
+        Played.read(tmp_path / "copied.json.gz")
+
+
+STREAM = Stream({"task_seed": 5}, "a digest")
+BEGUN_WITH = {"bnmt": "a1", "oracle": "b2"}
+RUNS = [Contestant(name) for name in ("copy-source", "BNMT-static", "BNMT-oracle", "BNMT-EL")]
+
+
+@pytest.fixture
+def archive(tmp_path):
+    made = Archive(tmp_path / "runs")
+    made.save([STATIC, ORACLE], STREAM, BEGUN_WITH)
+    return made
+
+
+def test_an_archive_has_what_was_saved_last_and_no_more(archive):
+    assert [run.contestant.system for run in archive.find(RUNS, STREAM, LAYOUT)] == ["BNMT-static", "BNMT-oracle"]
+    archive.save([LEARNER], STREAM, BEGUN_WITH)
+    assert [run.contestant.system for run in archive.all()] == ["BNMT-EL"]
+
+
+def test_an_empty_archive_has_nothing(tmp_path):
+    empty = Archive(tmp_path / "nowhere")
+    assert empty.find(RUNS, STREAM, LAYOUT) == []
+    assert empty.join([], {"bnmt": "c3"}) == {"bnmt": "c3"}
+
+
+@pytest.mark.parametrize("other", [replace(STREAM, task="another"), replace(STREAM, options={"task_seed": 6})])
+def test_runs_of_another_stream_are_refused(archive, other):
+    with pytest.raises(SystemExit, match=r"runs are of Stream\(.*5.*\), not of .*: give another --out"):
+        archive.find(RUNS, other, LAYOUT)
+
+
+def test_a_run_that_is_not_whole_is_refused(archive):
+    with pytest.raises(SystemExit, match=r"BNMT-static\.json\.gz is not a whole run: remove it"):
+        archive.find(RUNS, STREAM, Layout(blocks=3, block=2, gap=8))
+
+
+def test_runs_that_began_with_another_seed_model_are_refused(archive):
+    kept = archive.find(RUNS, STREAM, LAYOUT)
+    assert archive.join(kept, {"bnmt": "a1", "wnmt": "c3"}) == {"bnmt": "a1", "oracle": "b2", "wnmt": "c3"}
+    with pytest.raises(SystemExit, match=r"began with another seed model bnmt than is here: .* without --keep"):
+        archive.join(kept, {"bnmt": "another"})
+
+
+@pytest.mark.parametrize("told", ['{"stream": {"options": {"task_seed": 5}, "task": "a digest"}, "models": {}}'])
+def test_runs_that_do_not_tell_what_they_began_with_are_refused(archive, told, tmp_path):
+    (tmp_path / "runs" / "origin.json").write_text(told)
+    kept = archive.find(RUNS, STREAM, LAYOUT)
+    with pytest.raises(SystemExit, match=r"began with an unknown seed model bnmt: .* without --keep"):
+        archive.join(kept, {"wnmt": "c3"})
+
+
+@pytest.mark.parametrize("told", [None, "", "[]", "{}", '{"stream": 5, "models": {}}'])
+def test_runs_that_do_not_tell_where_they_are_from_are_refused(archive, told, tmp_path):
+    path = tmp_path / "runs" / "origin.json"
+    path.unlink() if told is None else path.write_text(told)
+    with pytest.raises(SystemExit, match=r"origin\.json does not tell where these runs are from"):
+        archive.find(RUNS, STREAM, LAYOUT)
 
 
 def test_what_was_kept_is_not_played_again(begun):
@@ -110,14 +188,45 @@ def test_what_was_kept_is_not_played_again(begun):
 
 def test_runs_of_another_stream_are_not_mixed_with_those_that_were_kept(begun):
     folder, _ = begun
-    with pytest.raises(SystemExit, match=r"runs was begun with .*'task_seed': 5.*, not with .*'task_seed': 6"):
+    with pytest.raises(SystemExit, match=r"runs are of .*'task_seed': 5.*, not of .*'task_seed': 6"):
         carried_out(folder, "--task-seed", "6", "--folder", str(folder / "another"), "--keep")
+
+
+def test_what_a_run_began_with_is_kept(begun):
+    folder, _ = begun
+    carried_out(folder, "--task-seed", "5", "--systems", "copy-source", "word-for-word")
+    told = json.loads((folder / "out" / "runs" / "origin.json").read_text())
+    assert told["models"] == {
+        "dictionary": hashlib.sha256((folder / "models" / "dictionary.model").read_bytes()).hexdigest()
+    }
 
 
 def test_systems_are_ordered_by_the_mean_over_their_seeds():
     again = played("BNMT-EL", [0.1] * 12, ["w x y z u"] * 12)
     assert means([STATIC, LEARNER, again]) == pytest.approx({"BNMT-static": 0.2, "BNMT-EL": 0.2})
     assert ordering(means([STATIC, ORACLE])) == "BNMT-oracle 0.8000 > BNMT-static 0.2000"
+
+
+def test_a_summary_has_a_row_for_each_system_and_a_range_over_its_seeds():
+    again = played("BNMT-EL", [0.1] * 12, ["w x y z u"] * 12)
+    lines = summary({"shop": [STATIC, LEARNER, again, ORACLE], "news": [STATIC, ORACLE]}, NAMES).splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert rows[0][:6] == [
+        "system", "shop: reward", "shop: of the gap", "shop: held-out BLEU", "shop: length", "news: reward",
+    ]  # fmt: skip
+    assert [row[0] for row in rows[2:]] == ["BNMT-oracle", "BNMT-static", "BNMT-EL"]
+    last = 100 * (10 / 20 * 8 / 18 * 6 / 16 * 4 / 14) ** (1 / 4)
+    assert rows[4] == ["BNMT-EL", "0.2000", "-16.7 to 16.7 %", f"{last:.1f} to 66.9", "1.00 to 2.00", "", "", "", ""]
+    assert rows[3][5:] == ["0.2000", "0.0 %", "66.9", "1.00"]
+
+
+def test_a_summary_needs_what_all_are_measured_by(tmp_path):
+    archive = Archive(tmp_path / "shop" / "runs")
+    archive.save([STATIC], STREAM, {})
+    with pytest.raises(SystemExit, match="shop has no run of BNMT-oracle"):
+        kept([tmp_path / "shop"], NAMES)
+    archive.save([STATIC, ORACLE], STREAM, {})
+    assert [run.contestant.system for run in kept([tmp_path / "shop"], NAMES)["shop"]] == ["BNMT-oracle", "BNMT-static"]
 
 
 def test_a_curve_tells_what_was_won_per_round_so_far():

@@ -1,0 +1,79 @@
+"""What came of the runs of a study, kept beside its table: others can be compared with it without playing it again.
+
+Only runs of one origin can be compared: the same stream, and the same seed models. The same recipe makes another model
+on another kind of processor, so their digests are kept, too.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from benchmarks.studies.played import SUFFIX, Played
+from lambdas.phases import Layout
+from simulator.competition import Contestant
+from simulator.pretraining import needed_models
+
+ORIGIN = "origin.json"
+
+
+@dataclass(frozen=True)
+class Stream:
+    """What is played: the options that a task was made with, and its digest."""
+
+    options: Mapping[str, object]
+    task: str
+
+
+class Archive:
+    """A folder with a file for each run."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def all(self) -> list[Played]:
+        return [Played.read(path) for path in sorted(self._folder.glob(f"*{SUFFIX}"))]
+
+    def find(self, runs: Sequence[Contestant], stream: Stream, layout: Layout) -> list[Played]:
+        """Those of these runs that are here; what is of another stream is refused, and so is what is not whole."""
+        found = [Played.read(path) for run in runs if (path := self._path(run)).exists()]
+        if found and (there := self._origin()[0]) != stream:
+            raise SystemExit(f"the runs in {self._folder} are of {there}, not of {stream}: give another --out")
+        for run in found:
+            if (len(run.rewards), len(run.passes)) != (layout.total, layout.blocks):
+                raise SystemExit(f"{self._path(run.contestant)} is not a whole run: remove it, and it is played again")
+        return found
+
+    def join(self, kept: Sequence[Played], models: Mapping[str, str]) -> dict[str, str]:
+        """All seed models that kept runs and new ones began with; refused if they did not begin alike."""
+        known = self._origin()[1] if kept else {}
+        untold = [model for model in needed_models([run.contestant.system for run in kept]) if model not in known]
+        others = [name for name, digest in models.items() if known.get(name, digest) != digest]
+        if untold or others:
+            what = f"an unknown seed model {untold[0]}" if untold else f"another seed model {others[0]} than is here"
+            raise SystemExit(f"the runs in {self._folder} began with {what}: play all of them again, without --keep")
+        return {**known, **models}
+
+    def save(self, played: Sequence[Played], stream: Stream, models: Mapping[str, str]) -> None:
+        """Keep these runs and no others: nobody should find here what is not in the table."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        for stale in self._folder.glob(f"*{SUFFIX}"):
+            stale.unlink()
+        origin = {"stream": asdict(stream), "models": dict(models)}
+        (self._folder / ORIGIN).write_text(json.dumps(origin, indent=1) + "\n", encoding="utf-8")
+        for run in played:
+            run.write(self._path(run.contestant))
+
+    def _path(self, run: Contestant) -> Path:
+        return self._folder / f"{run.label}{SUFFIX}"
+
+    def _origin(self) -> tuple[Stream, dict[str, str]]:
+        """The stream, and the digests of seed models by name."""
+        path = self._folder / ORIGIN
+        try:
+            values = json.loads(path.read_text(encoding="utf-8"))
+            return Stream(**values["stream"]), dict(values["models"])
+        except (OSError, ValueError, LookupError, TypeError):
+            raise SystemExit(
+                f"{path} does not tell where these runs are from: play them again, without --keep"
+            ) from None

@@ -1,0 +1,67 @@
+"""Studies at a glance: a row for each system, of runs that were kept; docs/learning.md has it.
+
+``python -m benchmarks.studies.summary benchmarks/studies/results/learning benchmarks/studies/results/learning-debian``
+"""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.studies.archive import Archive
+from benchmarks.studies.learning import STUDY
+from benchmarks.studies.played import Played
+from benchmarks.studies.study import RUNS
+from benchmarks.studies.table import Yardsticks, means
+
+COLUMNS = ["reward", "of the gap", "held-out BLEU", "length"]
+
+
+def summary(studies: dict[str, Sequence[Played]], names: Yardsticks) -> str:
+    """In Markdown, best first by the first study that has a system; rewards are means over seeds, the rest ranges."""
+    order = [system for runs in studies.values() for system in _ranked(runs)]
+    header = ["system", *(f"{study}: {column}" for study in studies for column in COLUMNS)]
+    rows = [
+        [system, *(cell for runs in studies.values() for cell in _cells(runs, system, names))]
+        for system in dict.fromkeys(order)
+    ]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, ["---"] * len(header), *rows))
+
+
+def _ranked(runs: Sequence[Played]) -> list[str]:
+    rewards = means(runs)
+    return sorted(rewards, key=lambda system: -rewards[system])
+
+
+def _cells(runs: Sequence[Played], system: str, names: Yardsticks) -> list[str]:
+    seeds = [run for run in runs if run.contestant.system == system]
+    if not seeds:
+        return [""] * len(COLUMNS)
+    rewards = means(runs)
+    static, oracle = rewards[names.static], rewards[names.oracle]
+    return [
+        f"{rewards[system]:.4f}",
+        f"{_range([100 * (run.rewards.mean() - static) / (oracle - static) for run in seeds], 1)} %",
+        _range([run.passes[-1].bleu for run in seeds], 1),
+        _range([run.passes[-1].length_ratio for run in seeds], 2),
+    ]
+
+
+def _range(values: Sequence[float], decimals: int) -> str:
+    ends = dict.fromkeys(f"{value:.{decimals}f}" for value in (min(values), max(values)))
+    return " to ".join(ends)
+
+
+def kept(results: Sequence[Path], names: Yardsticks) -> dict[str, Sequence[Played]]:
+    """The runs that studies have left, by the names of their folders."""
+    studies: dict[str, Sequence[Played]] = {folder.name: Archive(folder / RUNS).all() for folder in results}
+    for folder, runs in studies.items():
+        missing = {names.static, names.oracle} - {run.contestant.system for run in runs}
+        if missing:
+            raise SystemExit(f"{folder} has no run of {' and '.join(sorted(missing))}: all others are measured by them")
+    return studies
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("results", type=Path, nargs="+", help="where studies left their tables (--out)")
+    print(summary(kept(parser.parse_args().results, STUDY.measured_against), STUDY.measured_against))
