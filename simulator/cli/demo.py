@@ -31,7 +31,7 @@ class Sizes:
     """Further options of the commands that make the task and the seed models."""
 
     synth: tuple[str, ...] = ()
-    pretrain: tuple[str, ...] = ("--steps", "1200")
+    pretrain: tuple[str, ...] = ("--steps", "1000")
     train_on: tuple[str, ...] = ("--steps", "400")  # the oracle, which begins where the others' model ends
 
 
