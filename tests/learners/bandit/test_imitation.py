@@ -6,9 +6,11 @@ import torch
 
 from learners.bandit.control_variates import NoControlVariate
 from learners.bandit.imitation import ImitationLearner, ImitationRecipe
+from learners.bandit.value import SourceValue
+from learners.contract import PLACEHOLDER
 from tests.learners import tiny
-from tests.learners.bandit.test_learners import SGD, SOURCES, play, reward_of, vector
-from tests.learners.nmt.toys import log_probability
+from tests.learners.bandit.test_learners import SGD, SOURCES, imitation, play, reward_of, told, vector
+from tests.learners.nmt.toys import log_probability, three_token_translator
 
 
 @pytest.fixture
@@ -39,3 +41,31 @@ def test_a_step_is_along_the_mean_of_what_is_fresh_and_what_is_replayed(learner)
     expected = step(second, SOURCES[:4], [first, first, second, second])
     assert np.abs(expected).max() > 0.01
     assert vector(learner) - second == pytest.approx(expected, abs=1e-6)
+
+
+def test_nothing_is_imitated_that_was_not_said():
+    recipe = ImitationRecipe(optimiser=SGD, batch=1)
+    learner = ImitationLearner(three_token_translator(), recipe, told(SourceValue(), 0.2), seed=1)
+    before = vector(learner)
+    assert learner.propose("") == PLACEHOLDER
+    learner.update("", PLACEHOLDER, 0.8)
+    assert np.array_equal(vector(learner), before)
+
+
+def test_imitation_learns_only_from_what_was_better_than_expected():
+    learner = imitation(batch=2, dropout=0.0, optimiser=SGD)
+    before = vector(learner)
+    for reward in (0.5, 0.2):  # the first is compared with nothing, the second is worse
+        learner.update(SOURCES[0], learner.propose(SOURCES[0]), reward)
+    assert np.array_equal(vector(learner), before)
+
+
+def test_imitation_makes_what_went_well_more_probable():
+    learner = imitation(batch=1, dropout=0.0, optimiser=SGD)
+    translator = learner._translator
+    learner.update(SOURCES[0], learner.propose(SOURCES[0]), 0.1)
+    good = translator.greedy(SOURCES[0])
+    learner.propose(SOURCES[0])
+    learner.update(SOURCES[0], good.text, 0.9)
+    after = log_probability(translator, good.source_ids, good.ids)
+    assert float(after.detach()) > good.log_probability

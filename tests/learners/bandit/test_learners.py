@@ -17,12 +17,9 @@ from learners.bandit.perturbation import PerturbationLearner, PerturbationRecipe
 from learners.bandit.safeguards import SafeguardRecipe
 from learners.bandit.schedule import Decay, Schedule
 from learners.bandit.value import SourceValue
-from learners.contract import PLACEHOLDER
-from learners.errors import DivergedError, LearnerError, RewardError, SnapshotError
+from learners.errors import DivergedError, RewardError, SnapshotError
 from learners.nmt.vocabulary import EOS
-from learners.seed_models import SeedModel
 from learners.snapshot import Snapshot
-from learners.systems import find_system
 from tests.learners import tiny
 from tests.learners.nmt.toys import (
     ARCHITECTURES,
@@ -327,15 +324,6 @@ def test_nothing_is_learned_from_a_sample_without_text_which_was_answered_with_a
     assert learner.save().values["variate"] == {"sum": 1.0, "count": 2}  # which knows nothing of translations
 
 
-def test_nothing_is_imitated_that_was_not_said():
-    recipe = ImitationRecipe(optimiser=SGD, batch=1)
-    learner = ImitationLearner(three_token_translator(), recipe, told(SourceValue(), 0.2), seed=1)
-    before = vector(learner)
-    assert learner.propose("") == PLACEHOLDER
-    learner.update("", PLACEHOLDER, 0.8)
-    assert np.array_equal(vector(learner), before)
-
-
 def test_once_cold_it_plays_greedily_and_learns_no_more():
     learner = expected_loss(schedule=Schedule(start=2, cooling=1e-4))
     play(learner, SOURCES[:2])
@@ -431,66 +419,6 @@ def test_a_network_finds_the_first_token_that_pays(variate):  # card B8
         translator.backward(sample, [advantage, *[0.0] * (len(sample.ids) - 1)])
         optimiser.step()
     assert probability() > 0.99
-
-
-def test_zeroth_order_moves_only_what_was_chosen():
-    learner = szo(chosen="output_bias", optimiser=SGD)
-    before = {name: p.detach().clone() for name, p in learner._translator.model.named_parameters()}
-    play(learner)
-    moved = {n for n, p in learner._translator.model.named_parameters() if not torch.equal(p, before[n])}
-    assert moved == {"output_bias"}
-
-
-def test_zeroth_order_as_registered_goes_as_far_as_it_paid(tmp_path):
-    """A clipped gradient would be as long as any other: only the sign of the advantage would be left."""
-    shelf = tiny.shelf(tmp_path, SeedModel.BNMT)
-    small, large = (_gradient(find_system("BNMT-SZO-CV").learner(shelf, 1), advantage) for advantage in (0.001, 0.5))
-    assert torch.allclose(large, 500 * small, rtol=1e-4)
-    assert small.norm() > 0
-
-
-def _gradient(learner, advantage):
-    """What the optimiser is given to step along."""
-    seen = []
-    learner._optimiser._optimiser.step = lambda: seen.append(learner._vector.grad.clone())
-    learner._learn(SOURCES[0], advantage)
-    return seen[0]
-
-
-def test_zeroth_order_refuses_parameters_that_do_not_exist():
-    with pytest.raises(LearnerError, match="no parameters whose names begin with 'nope'"):
-        szo(chosen="nope")
-
-
-def test_zeroth_order_goes_along_its_noise_by_what_it_paid():
-    learner = szo(optimiser=SGD, scale=0.5)
-    learner._variate = NoControlVariate()
-    before = vector(learner)
-    learner._noise.add((1, 1))  # that of seed 1 in round 1
-    noise = (vector(learner) - before) / 0.5
-    learner._noise.remove()
-    learner.propose(SOURCES[0])
-    learner.update(SOURCES[0], "", 0.4)
-    assert vector(learner) - before == pytest.approx(0.1 * 0.4 * noise / 0.5, abs=1e-5)
-
-
-def test_imitation_learns_only_from_what_was_better_than_expected():
-    learner = imitation(batch=2, dropout=0.0, optimiser=SGD)
-    before = vector(learner)
-    for reward in (0.5, 0.2):  # the first is compared with nothing, the second is worse
-        learner.update(SOURCES[0], learner.propose(SOURCES[0]), reward)
-    assert np.array_equal(vector(learner), before)
-
-
-def test_imitation_makes_what_went_well_more_probable():
-    learner = imitation(batch=1, dropout=0.0, optimiser=SGD)
-    translator = learner._translator
-    learner.update(SOURCES[0], learner.propose(SOURCES[0]), 0.1)
-    good = translator.greedy(SOURCES[0])
-    learner.propose(SOURCES[0])
-    learner.update(SOURCES[0], good.text, 0.9)
-    after = log_probability(translator, good.source_ids, good.ids)
-    assert float(after.detach()) > good.log_probability
 
 
 def test_what_is_fresh_and_what_is_replayed_lose_different_units_to_dropout(monkeypatch):

@@ -1,11 +1,15 @@
 """Zeroth order on a network: what it plays, and what it learns from, is the noise of its seed and its round."""
 
 import pytest
+import torch
 
 from learners.bandit.control_variates import NoControlVariate
 from learners.bandit.zeroth_order import ParameterNoise
+from learners.errors import LearnerError
+from learners.seed_models import SeedModel
+from learners.systems import find_system
 from tests.learners import tiny
-from tests.learners.bandit.test_learners import SGD, SOURCES, in_round, szo, vector
+from tests.learners.bandit.test_learners import SGD, SOURCES, in_round, play, szo, vector
 
 SEED, SCALE = 4, 0.3
 
@@ -35,3 +39,32 @@ def test_it_learns_from_the_neighbour_that_it_played(k):
     learner.update(SOURCES[0], learner.propose(SOURCES[0]), 0.6)
     noise = (perturbed(k).vector.detach().numpy() - before) / SCALE
     assert vector(learner) - before == pytest.approx(0.1 * 0.6 * noise / SCALE, abs=1e-5)
+
+
+def test_zeroth_order_moves_only_what_was_chosen():
+    learner = szo(chosen="output_bias", optimiser=SGD)
+    before = {name: p.detach().clone() for name, p in learner._translator.model.named_parameters()}
+    play(learner)
+    moved = {n for n, p in learner._translator.model.named_parameters() if not torch.equal(p, before[n])}
+    assert moved == {"output_bias"}
+
+
+def test_zeroth_order_as_registered_goes_as_far_as_it_paid(tmp_path):
+    """A clipped gradient would be as long as any other: only the sign of the advantage would be left."""
+    shelf = tiny.shelf(tmp_path, SeedModel.BNMT)
+    small, large = (_gradient(find_system("BNMT-SZO-CV").learner(shelf, 1), advantage) for advantage in (0.001, 0.5))
+    assert torch.allclose(large, 500 * small, rtol=1e-4)
+    assert small.norm() > 0
+
+
+def _gradient(learner, advantage):
+    """What the optimiser is given to step along."""
+    seen = []
+    learner._optimiser._optimiser.step = lambda: seen.append(learner._vector.grad.clone())
+    learner._learn(SOURCES[0], advantage)
+    return seen[0]
+
+
+def test_zeroth_order_refuses_parameters_that_do_not_exist():
+    with pytest.raises(LearnerError, match="no parameters whose names begin with 'nope'"):
+        szo(chosen="nope")
