@@ -6,6 +6,7 @@ exactly where the old one was. A power cut is more than a kill: it may take back
 since the last snapshot, and the service tells only one round again; then the run cannot be resumed, and says so.
 """
 
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -89,7 +90,11 @@ def rounds_played(folder: Path) -> int:
 def saved_run(folder: Path) -> str | None:
     """The id of the run that was begun in this folder, if any: for ``Client.get_run``."""
     path = _run_path(folder)
-    return path.read_text(encoding="utf-8", errors="replace") or None if path.exists() else None
+    known = path.read_text(encoding="utf-8", errors="replace").strip() if path.exists() else ""
+    if known:
+        return known
+    snapshot = _last_snapshot(folder)
+    return str(snapshot.values["run"]) if snapshot else None
 
 
 def _last_snapshot(folder: Path) -> Snapshot | None:
@@ -142,19 +147,27 @@ class _Game:
         last = self.run.last
         if last is not None and last.index == learned:  # the process died between the answer and its journal
             entry = _entry(last.index, last.source, last.translation, last.score)
-            self.journal.write(entry)
             with _told_where(learned, self.folder):
-                learned = _relive(self.learner, entry, learned)
+                learned = _relive(self.learner, entry, learned, write=self.journal.write)
         played = last.index + 1 if last else 0
         if played != learned:
             raise ResumeError(
                 f"run {self.run.id} has {played:,} rounds, but {self.folder} knows of {learned:,}: "
                 f"play on where the run was begun, or {ANOTHER}"
             )
-        if loaded is None:  # only now that all agree: a folder must not be bound to a run that it knows nothing of
-            _run_path(self.folder).write_text(self.run.id, encoding="utf-8")
+        self._remember_run()  # only now that all agree: a folder must not be bound to a run that it knows nothing of
+        if loaded is None:
             self.take_snapshot(learned)
         return learned
+
+    def _remember_run(self) -> None:
+        path = _run_path(self.folder)
+        aside = path.with_suffix(".new")
+        with aside.open("w", encoding="utf-8") as file:
+            file.write(self.run.id)
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
 
     def take_snapshot(self, rounds: int) -> None:
         about = {"system": self.run.system, "run": self.run.id, "about": dict(self.about), "rounds": rounds}
@@ -195,7 +208,8 @@ def _check_same(snapshot: Snapshot, run: Run, about: About, path: Path) -> None:
         raise SnapshotError(f"{path} was begun with {'; '.join(differences)}: {WHAT_TO_DO}")
 
 
-def _relive(learner: Learner, entry: Entry, learned: int) -> int:
+def _relive(learner: Learner, entry: Entry, learned: int, write: Watch = lambda _: None) -> int:
+    """Let the learner live through a round again, which is written down once it proposes the same."""
     if entry.index != learned:
         raise ResumeError(f"the journal goes on with round {entry.index:,}, but the snapshot ends at {learned:,}")
     proposed = learner.propose(entry.source)
@@ -203,6 +217,7 @@ def _relive(learner: Learner, entry: Entry, learned: int) -> int:
         raise ResumeError(
             f"round {entry.index:,} was answered with {entry.translation!r}, but would now be {proposed!r}"
         )
+    write(entry)
     learner.update(entry.source, entry.translation, entry.reward)
     return learned + 1
 

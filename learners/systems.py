@@ -77,7 +77,7 @@ class System:
     def about(self, shelf: Shelf, seed: int) -> dict[str, str | int]:
         """Who such a learner is, whatever it is called on the leaderboard: only it can go on with its run."""
         models = {f"model {model}": shelf.digest(model) for model in self.needs}
-        return {"system": self.name, **({"seed": seed} if self.random else {}), **models}
+        return {"system": self.name, "seed": seed if self.random else 1, **models}  # without chance, all seeds are one
 
 
 def _translating(model: SeedModel, beam: int) -> Callable[[Shelf, int], Learner]:

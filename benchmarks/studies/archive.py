@@ -8,9 +8,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NoReturn
 
 from benchmarks.studies.played import SUFFIX, Played
 from lambdas.phases import Layout
+from learners.seed_models import SeedModel, with_needs
 from simulator.competition import Contestant
 from simulator.pretraining import needed_models
 
@@ -35,10 +37,12 @@ class Archive:
         return [Played.read(path) for path in sorted(self._folder.glob(f"*{SUFFIX}"))]
 
     def find(self, runs: Sequence[Contestant], stream: Stream, layout: Layout) -> list[Played]:
-        """Those of these runs that are here; what is of another stream is refused, and so is what is not whole."""
+        """Those of these runs that are here; refused if they are of another stream, not whole, or do not tell."""
         found = [Played.read(path) for run in runs if (path := self._path(run)).exists()]
         if found and (there := self._origin()[0]) != stream:
             raise SystemExit(f"the runs in {self._folder} are of {there}, not of {stream}: give another --out")
+        if found and (untold := [model for model in _models_of(found) if model not in self._origin()[1]]):
+            self._refuse(f"an unknown seed model {untold[0]}")
         for run in found:
             if (len(run.rewards), len(run.passes)) != (layout.total, layout.blocks):
                 raise SystemExit(f"{self._path(run.contestant)} is not a whole run: remove it, and it is played again")
@@ -46,12 +50,10 @@ class Archive:
 
     def join(self, kept: Sequence[Played], models: Mapping[str, str]) -> dict[str, str]:
         """All seed models that kept runs and new ones began with; refused if they did not begin alike."""
-        known = self._origin()[1] if kept else {}
-        untold = [model for model in needed_models([run.contestant.system for run in kept]) if model not in known]
-        others = [name for name, digest in models.items() if known.get(name, digest) != digest]
-        if untold or others:
-            what = f"an unknown seed model {untold[0]}" if untold else f"another seed model {others[0]} than is here"
-            raise SystemExit(f"the runs in {self._folder} began with {what}: play all of them again, without --keep")
+        known = {model.value: self._origin()[1][model] for model in _models_of(kept)}
+        for name, digest in models.items():
+            if known.get(name, digest) != digest:
+                self._refuse(f"another seed model {name} than is here")
         return {**known, **models}
 
     def save(self, played: Sequence[Played], stream: Stream, models: Mapping[str, str]) -> None:
@@ -63,6 +65,9 @@ class Archive:
         (self._folder / ORIGIN).write_text(json.dumps(origin, indent=1) + "\n", encoding="utf-8")
         for run in played:
             run.write(self._path(run.contestant))
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise SystemExit(f"the runs in {self._folder} began with {what}: play all of them again, without --keep")
 
     def _path(self, run: Contestant) -> Path:
         return self._folder / f"{run.label}{SUFFIX}"
@@ -77,3 +82,8 @@ class Archive:
             raise SystemExit(
                 f"{path} does not tell where these runs are from: play them again, without --keep"
             ) from None
+
+
+def _models_of(runs: Sequence[Played]) -> list[SeedModel]:
+    """What these runs began with, and what that was made of."""
+    return with_needs(needed_models([run.contestant.system for run in runs]))

@@ -100,7 +100,9 @@ def carry_out(study: Study) -> list[Played]:
     arena = _arena(given.folder, task)
     models = archive.join(kept, _make_models(arena, missing, task, given.steps))
     ended = compete(arena, missing, processes=given.processes, watch=announce) if missing else []
-    played = sorted([*kept, *read_runs(arena, missing, task)], key=lambda run: runs.index(run.contestant))
+    failed = {one.contestant for one in ended if one.state is State.FAILED}  # maybe refused: its journal may be whole
+    finished = read_runs(arena, [run for run in missing if run not in failed], task)
+    played = sorted([*kept, *finished], key=lambda run: runs.index(run.contestant))
     if not any(run.contestant.system == study.measured_against.static for run in played):
         raise SystemExit(f"{study.measured_against.static} has not finished yet: the same command goes on")
     done = {run.contestant for run in played}  # also what an earlier command had finished before this one was stopped

@@ -5,18 +5,20 @@ import hashlib
 import json
 import sys
 from dataclasses import replace
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
 import pytest
 
 from benchmarks.studies.archive import Archive, Stream
 from benchmarks.studies.figures import gains, passes, save_figures
 from benchmarks.studies.played import Played
-from benchmarks.studies.study import Study, carry_out
+from benchmarks.studies.study import Study, _make_models, carry_out
 from benchmarks.studies.summary import kept, summary
 from benchmarks.studies.table import Yardsticks, means, ordering, table
 from lambdas.phases import Layout
+from learners.dictionary import save_dictionary
 from learners.journal import Entry
+from learners.seed_models import Shelf
 from simulator.competition import Contestant, State, Status
 
 LAYOUT = Layout(blocks=2, block=2, gap=8)  # HHFFFFFFFFHH
@@ -167,9 +169,13 @@ def test_runs_that_began_with_another_seed_model_are_refused(archive):
 @pytest.mark.parametrize("told", ['{"stream": {"options": {"task_seed": 5}, "task": "a digest"}, "models": {}}'])
 def test_runs_that_do_not_tell_what_they_began_with_are_refused(archive, told, tmp_path):
     (tmp_path / "runs" / "origin.json").write_text(told)
-    kept = archive.find(RUNS, STREAM, LAYOUT)
     with pytest.raises(SystemExit, match=r"began with an unknown seed model bnmt: .* without --keep"):
-        archive.join(kept, {"wnmt": "c3"})
+        archive.find(RUNS, STREAM, LAYOUT)
+
+
+def test_what_no_kept_run_began_with_does_not_matter(archive):
+    static = [run for run in archive.find(RUNS, STREAM, LAYOUT) if run.contestant.system == "BNMT-static"]
+    assert archive.join(static, {"oracle": "another"}) == {"bnmt": "a1", "oracle": "another"}
 
 
 @pytest.mark.parametrize("told", [None, "", "[]", "{}", '{"stream": 5, "models": {}}'])
@@ -190,6 +196,36 @@ def test_runs_of_another_stream_are_not_mixed_with_those_that_were_kept(begun):
     folder, _ = begun
     with pytest.raises(SystemExit, match=r"runs are of .*'task_seed': 5.*, not of .*'task_seed': 6"):
         carried_out(folder, "--task-seed", "6", "--folder", str(folder / "another"), "--keep")
+
+
+def test_a_study_asks_its_archive_whether_all_began_alike(begun):
+    folder, _ = begun
+    refused = patch.object(Archive, "join", side_effect=SystemExit("began otherwise"))
+    with refused, pytest.raises(SystemExit, match="began otherwise"):
+        carried_out(folder, "--task-seed", "5", "--keep")
+
+
+def test_a_seed_model_is_told_with_what_it_was_made_of(tmp_path):
+    arena, task = Mock(models=tmp_path), Mock(path=tmp_path)
+    with (
+        patch.object(Shelf, "digest", lambda _, model: f"of {model}"),
+        patch("benchmarks.studies.study.make_seed_models"),
+    ):
+        models = _make_models(arena, [Contestant("BNMT-oracle")], task, 1)
+    assert models == {"bnmt": "of bnmt", "oracle": "of oracle"}
+
+
+def test_a_whole_run_that_began_with_another_seed_model_is_a_failure(tmp_path):
+    """A seed model was made again: the journal is whole, but it did not begin with the model that is here."""
+    systems = ("--task-seed", "5", "--systems", "copy-source", "word-for-word")
+    carried_out(tmp_path, *systems)
+    save_dictionary({"rot": "red"}, tmp_path / "models" / "dictionary.model")
+    with pytest.raises(SystemExit) as ending:
+        carried_out(tmp_path, *systems)
+    assert ending.value.code == 1
+    report = (tmp_path / "out" / "table.md").read_text()
+    assert "- word-for-word: failed" in report
+    assert [run.contestant.system for run in Archive(tmp_path / "out" / "runs").all()] == ["copy-source"]
 
 
 def test_what_a_run_began_with_is_kept(begun):

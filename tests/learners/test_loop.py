@@ -167,6 +167,57 @@ def test_a_run_that_was_played_elsewhere_is_refused(tmp_path):
         play(Gambler(), open_run(task), tmp_path / "elsewhere")
 
 
+@pytest.mark.parametrize("left", [None, "", "\n"])
+def test_a_folder_that_lost_its_note_knows_its_run_by_the_snapshot_and_notes_it_again(left, tmp_path):
+    task, note = Task(SENTENCES), tmp_path / "run"
+    play(Gambler(), open_run(task), tmp_path)
+    note.unlink() if left is None else note.write_text(left)
+    assert saved_run(tmp_path) == RUN
+    play(Gambler(), open_run(task), tmp_path)
+    assert note.read_text() == RUN
+
+
+def without_the_last_line(folder):
+    """As if the process had died between the answer and its journal."""
+    path = folder / "journal.jsonl"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
+
+
+def killed_after(task, folder, rounds):
+    def stop(entry):
+        if entry.index + 1 == rounds:
+            raise Killed
+
+    with pytest.raises(Killed):
+        play(Gambler(), open_run(task), folder, watch=stop)
+
+
+def test_a_model_that_diverges_on_the_round_that_was_missing_is_told_with_its_round(tmp_path):
+    class Wild(Gambler):
+        def update(self, source, translation, reward):
+            if source == SENTENCES[4]:
+                raise DivergedError("it runs away")
+            super().update(source, translation, reward)
+
+    task = Task(SENTENCES)
+    killed_after(task, tmp_path, 5)
+    without_the_last_line(tmp_path)
+    with pytest.raises(DivergedError, match=r"it runs away \(in round 5; .* keeps the journal"):
+        play(Wild(), open_run(task), tmp_path)
+
+
+def test_a_round_that_this_learner_would_not_have_played_is_not_written_down(tmp_path):
+    class Other(Gambler):
+        def propose(self, source):
+            return super().propose(source) + " and more"
+
+    task = Task(SENTENCES)
+    killed_after(task, tmp_path / "here", 1)
+    with pytest.raises(ResumeError, match="but would now be"):
+        play(Other(), open_run(task), tmp_path / "elsewhere")
+    assert (tmp_path / "elsewhere" / "journal.jsonl").read_text() == ""
+
+
 def test_a_refused_run_is_not_what_the_folder_knows_from_now_on(tmp_path):
     task = Task(SENTENCES)
     play(Gambler(), open_run(task), tmp_path)
@@ -242,7 +293,7 @@ def test_a_snapshot_that_does_not_say_who_plays_is_refused(tmp_path):
 def test_a_file_of_another_kind_where_the_snapshot_should_be_is_refused(tmp_path):
     path = tmp_path / "snapshot"
     Snapshot({"model": np.zeros(3)}, {"kind": "translator 1"}).write(path)
-    for ask in (rounds_played, lambda folder: play(Gambler(), open_run(Task(SENTENCES)), folder)):
+    for ask in (saved_run, rounds_played, lambda folder: play(Gambler(), open_run(Task(SENTENCES)), folder)):
         with pytest.raises(SnapshotError, match=f"{path} is no snapshot of a run"):
             ask(tmp_path)
 

@@ -142,7 +142,7 @@ def test_the_published_dropout_is_for_models_that_know_dropout(trained_with, lea
 def test_a_learner_is_known_by_its_system_its_seed_and_its_models(shelf):
     bnmt = shelf.digest(SeedModel.BNMT)
     assert find_system("BNMT-EL").about(shelf, 3) == {"system": "BNMT-EL", "seed": 3, "model bnmt": bnmt}
-    assert find_system("copy-source").about(shelf, 3) == {"system": "copy-source"}  # which draws nothing
+    assert find_system("copy-source").about(shelf, 3) == {"system": "copy-source", "seed": 1}  # it draws nothing
 
 
 def test_practice_without_feedback_is_at_our_learners_rate():
