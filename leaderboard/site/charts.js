@@ -133,6 +133,7 @@ class Chart {
     const kind = `${this.view} by ${this.series.counted ? "pass" : "rounds"}`;
     if (this.drawn?.kind !== kind) {
       this.drawn?.chart.finalize();
+      this.drawn = null; // nothing to point at until the next is there
       const spec = { ...this.specs[this.view], ...countedAxis(this.specs[this.view], this.series), datasets: { points: values } };
       this.drawn = { kind, chart: await window.vegaEmbed(this.canvas, spec, OPTIONS) };
     } else {

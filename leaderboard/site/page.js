@@ -95,6 +95,7 @@ class Page {
     setAttribute(byId("json"), "href", this.feed.address(phase));
     byId("csv").download = `${phase}.csv`;
     byId("json").download = `${phase}.json`;
+    byId("key-button").hidden = !this.settings.live;
     return this.feed.follow(phase, answer);
   }
 
@@ -191,6 +192,7 @@ class Page {
     this.showSummary(names);
     this.showEmpty(visible);
     this.showChosen(chosen);
+    byId("table-section").hidden = false; // before there are data, nothing can be sorted, chosen or saved
     byId("charts-section").hidden = !board.rows.length;
     this.charts.show(board, chosen, this);
     this.showAge();
@@ -304,9 +306,13 @@ class Page {
     if (!storedKey()) return;
     event.preventDefault();
     const { href, download } = event.currentTarget;
-    const address = URL.createObjectURL(await (await request(href)).blob());
-    element("a", { href: address, download }).click();
-    URL.revokeObjectURL(address);
+    try {
+      const address = URL.createObjectURL(await (await request(href)).blob());
+      element("a", { href: address, download }).click();
+      URL.revokeObjectURL(address);
+    } catch {
+      this.notice(`${download} cannot be fetched now; try again later.`);
+    }
   }
 }
 
@@ -345,7 +351,6 @@ function listenToTheme() {
 
 function listenToKey(page) {
   const dialog = byId("key-dialog");
-  byId("key-button").hidden = !page.settings.live;
   byId("key-button").addEventListener("click", () => {
     byId("key").value = storedKey() ?? "";
     dialog.showModal();

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -50,6 +51,13 @@ def answered(page, api, count):
             return
         page.wait_for_timeout(50)
     raise AssertionError(f"the page asked {len(api.requests)} times")
+
+
+def use_key(page, key="bmt_secret"):
+    page.click("#key-button")
+    page.fill("#key", key)
+    page.keyboard.press("Enter")
+    expect(page.locator("#key-dialog")).to_be_hidden()
 
 
 # what is shown
@@ -141,15 +149,63 @@ def test_the_time_of_the_last_data_is_told(opened, url):
     expect(page.locator("#status")).to_have_text("live · data of 31 Dec 2025, 23:58:39")
 
 
+class SlowApi(BoardApi):
+    """Tells no board before it is ``ready``."""
+
+    def __init__(self, boards):
+        super().__init__(boards)
+        self.ready = threading.Event()
+
+    def leaderboard(self, viewer, phase):
+        assert self.ready.wait(PATIENCE / 1000)
+        return super().leaderboard(viewer, phase)
+
+
+def test_nothing_can_be_pressed_before_there_are_data(opened, served, contest):
+    api = SlowApi({"dev": contest})
+    page = opened(served(api))
+    answered(page, api, 1)
+    for place in ("#csv", "#json", "#key-button", "#filter", "#board", "#charts", "#clear"):
+        expect(page.locator(place)).to_be_hidden()
+    api.ready.set()
+    for place in ("#csv", "#json", "#key-button", "#filter", "#board", "#charts", "#clear"):
+        expect(page.locator(place)).to_be_visible()
+
+
+def saved(page, place):
+    """The text of a file that a link saves, and its name."""
+    with page.expect_download() as download:
+        page.click(place)
+    return Path(download.value.path()).read_text(encoding="utf-8"), download.value.suggested_filename
+
+
 def test_files_are_offered(opened, url, api):
     page = opened(url)
-    with page.expect_download() as download:
-        page.click("#csv")
-    rows = list(csv.DictReader(io.StringIO(Path(download.value.path()).read_text())))
-    assert len(rows) == len(api.boards["dev"].rows)
-    with page.expect_download() as download:
-        page.click("#json")
-    assert json.loads(Path(download.value.path()).read_text())["phase"] == "dev"
+    table, name = saved(page, "#csv")
+    assert name == "dev.csv"
+    assert len(list(csv.DictReader(io.StringIO(table)))) == len(api.boards["dev"].rows)
+    data, name = saved(page, "#json")
+    assert name == "dev.json"
+    assert json.loads(data)["phase"] == "dev"
+
+
+def test_files_are_those_that_ones_key_shows(opened, url, api):
+    page = opened(url)
+    use_key(page)
+    api.requests.clear()
+    table, name = saved(page, "#csv")
+    assert name == "dev.csv"
+    assert len(list(csv.DictReader(io.StringIO(table)))) == len(api.boards["dev"].rows)
+    [asked] = [request for request in api.requests if request.query == "format=csv"]
+    assert asked.last_headers["x-api-key"] == "bmt_secret"
+
+
+def test_a_file_that_cannot_be_had_is_told(opened, contest):
+    with serving(BoardApi({"dev": contest})) as url:
+        page = drawn(opened(url, expected=GONE))
+        use_key(page)
+    page.click("#csv")
+    expect(page.locator("#notice")).to_have_text("dev.csv cannot be fetched now; try again later.")
 
 
 def test_an_empty_board_says_so(opened, served):
@@ -366,10 +422,7 @@ def test_a_server_that_goes_away_and_comes_back(opened, contest):
 
 def test_a_key_shows_ones_own_view_and_a_wrong_one_is_forgotten(opened, url, api):
     page = opened(url, expected=["403"])
-    page.click("#key-button")
-    page.fill("#key", "bmt_secret")
-    page.keyboard.press("Enter")
-    expect(page.locator("#key-dialog")).to_be_hidden()
+    use_key(page)
     expect(page.locator("#finished .system")).to_have_count(5)
     answered(page, api, 3)
     assert api.requests[-1].last_headers["x-api-key"] == "bmt_secret"
