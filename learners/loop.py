@@ -6,14 +6,14 @@ exactly where the old one was. A power cut is more than a kill: it may take back
 since the last snapshot, and the service tells only one round again; then the run cannot be resumed, and says so.
 """
 
-import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -27,6 +27,7 @@ SNAPSHOT_EVERY = 1_000  # rounds
 Watch = Callable[[Entry], None]
 About = Mapping[str, str | int]
 NOBODY: About = {}
+IDENTITY = frozenset({"system", "run", "about"})  # what a run's files tell of whose they are
 ANOTHER = "begin a run of another name (play --name) with an empty folder"  # this one goes on until it is finished
 WHAT_TO_DO = f"go on with what it was begun with, or {ANOTHER}"
 
@@ -89,24 +90,29 @@ def rounds_played(folder: Path) -> int:
 
 def saved_run(folder: Path) -> str | None:
     """The id of the run that was begun in this folder, if any: for ``Client.get_run``."""
-    path = _run_path(folder)
-    known = path.read_text(encoding="utf-8", errors="replace").strip() if path.exists() else ""
-    if known:
-        return known
-    snapshot = _last_snapshot(folder)
-    return str(snapshot.values["run"]) if snapshot else None
+    known = _note(folder) or _last_snapshot(folder)
+    return str(known.values["run"]) if known else None
+
+
+def _note(folder: Path) -> Snapshot | None:
+    """What tells which run this is and who plays it, also where the snapshot that tells the same was removed."""
+    return _read(_note_path(folder), IDENTITY, "remove it: the snapshot beside it tells the same")
 
 
 def _last_snapshot(folder: Path) -> Snapshot | None:
-    path = _snapshot_path(folder)
+    needed = IDENTITY | {"rounds", "learner"}
+    return _read(_snapshot_path(folder), needed, "remove it, and the journal leads back to where it was")
+
+
+def _read(path: Path, needed: Set[str], advice: str) -> Snapshot | None:
     if not path.exists():
         return None
     try:
         snapshot = Snapshot.read(path)
     except SnapshotError as damage:
-        raise SnapshotError(f"{damage}; remove it, and the journal leads back to where it was") from None
-    if not snapshot.values.keys() >= {"system", "run", "rounds", "learner"}:
-        raise SnapshotError(f"{path} is no snapshot of a run: play in another folder")
+        raise SnapshotError(f"{damage}; {advice}") from None
+    if not snapshot.values.keys() >= needed:
+        raise SnapshotError(f"{path} is no snapshot of a run, or one of another version of banditmt: {ANOTHER}")
     return snapshot
 
 
@@ -114,8 +120,7 @@ def _snapshot_path(folder: Path) -> Path:
     return folder / "snapshot"
 
 
-def _run_path(folder: Path) -> Path:
-    """What tells which run this is, also where there is no snapshot yet, or no more."""
+def _note_path(folder: Path) -> Path:
     return folder / "run"
 
 
@@ -155,32 +160,28 @@ class _Game:
                 f"run {self.run.id} has {played:,} rounds, but {self.folder} knows of {learned:,}: "
                 f"play on where the run was begun, or {ANOTHER}"
             )
-        self._remember_run()  # only now that all agree: a folder must not be bound to a run that it knows nothing of
+        # Only now that all agree: a folder must not be bound to a run that it knows nothing of.
+        Snapshot(values=self._identity()).write(_note_path(self.folder))
         if loaded is None:
             self.take_snapshot(learned)
         return learned
 
-    def _remember_run(self) -> None:
-        path = _run_path(self.folder)
-        aside = path.with_suffix(".new")
-        with aside.open("w", encoding="utf-8") as file:
-            file.write(self.run.id)
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
+    def _identity(self) -> dict[str, Any]:
+        return {"system": self.run.system, "run": self.run.id, "about": dict(self.about)}
 
     def take_snapshot(self, rounds: int) -> None:
-        about = {"system": self.run.system, "run": self.run.id, "about": dict(self.about), "rounds": rounds}
-        snapshot = Snapshot(values=about)
+        snapshot = Snapshot(values=self._identity() | {"rounds": rounds})
         snapshot.put("learner", self.learner.save())  # under a name of its own: learners call their values as they like
         self.journal.sync()  # the journal is never behind the snapshot
         snapshot.write(_snapshot_path(self.folder))
 
     def _load_snapshot(self) -> int | None:
+        if note := _note(self.folder):
+            self._check_same(note, _note_path(self.folder))
         snapshot, path = _last_snapshot(self.folder), _snapshot_path(self.folder)
         if snapshot is None:
             return None
-        _check_same(snapshot, self.run, self.about, path)
+        self._check_same(snapshot, path)
         try:
             self.learner.load(snapshot.part("learner"))
         except (KeyError, IndexError, TypeError, ValueError) as misfit:
@@ -188,24 +189,21 @@ class _Game:
             raise SnapshotError(f"{path} does not fit this learner ({reason}): {WHAT_TO_DO}") from misfit
         return int(snapshot.values["rounds"])
 
-
-def _check_same(snapshot: Snapshot, run: Run, about: About, path: Path) -> None:
-    """Refuse what another run, or somebody else in this run, has left."""
-    begun = snapshot.values
-    if (begun["system"], begun["run"]) != (run.system, run.id):
-        raise SnapshotError(
-            f"{path} is of {begun['system']!r} in run {begun['run']}, not of {run.system!r} in run {run.id}"
-        )
-    if "about" not in begun:
-        raise SnapshotError(f"{path} is of another version of banditmt, and does not say who plays: {WHAT_TO_DO}")
-    before = begun["about"]
-    differences = [
-        f"{name} {before.get(name)!r}, not {about.get(name)!r}"
-        for name in dict.fromkeys([*before, *about])
-        if before.get(name) != about.get(name)
-    ]
-    if differences:
-        raise SnapshotError(f"{path} was begun with {'; '.join(differences)}: {WHAT_TO_DO}")
+    def _check_same(self, snapshot: Snapshot, path: Path) -> None:
+        """Refuse what another run, or somebody else in this run, has left."""
+        begun, run = snapshot.values, self.run
+        if (begun["system"], begun["run"]) != (run.system, run.id):
+            raise SnapshotError(
+                f"{path} is of {begun['system']!r} in run {begun['run']}, not of {run.system!r} in run {run.id}"
+            )
+        before = begun["about"]
+        differences = [
+            f"{name} {before.get(name)!r}, not {self.about.get(name)!r}"
+            for name in dict.fromkeys([*before, *self.about])
+            if before.get(name) != self.about.get(name)
+        ]
+        if differences:
+            raise SnapshotError(f"{path} was begun with {'; '.join(differences)}: {WHAT_TO_DO}")
 
 
 def _relive(learner: Learner, entry: Entry, learned: int, write: Watch = lambda _: None) -> int:

@@ -153,6 +153,9 @@ def test_it_plays_in_a_thread_too(tmp_path, undisturbed):
     assert finished(task, learner) == undisturbed
 
 
+ABOUT: dict[str, str | int] = {"system": "gambler", "seed": 1, "luck": "a4"}
+
+
 def test_the_folder_knows_its_run(tmp_path):
     assert saved_run(tmp_path) is None
     play(Gambler(), open_run(Task(SENTENCES)), tmp_path)
@@ -167,14 +170,24 @@ def test_a_run_that_was_played_elsewhere_is_refused(tmp_path):
         play(Gambler(), open_run(task), tmp_path / "elsewhere")
 
 
-@pytest.mark.parametrize("left", [None, "", "\n"])
-def test_a_folder_that_lost_its_note_knows_its_run_by_the_snapshot_and_notes_it_again(left, tmp_path):
+def test_a_folder_that_lost_its_note_knows_its_run_by_the_snapshot_and_notes_it_again(tmp_path):
+    task, note = Task(SENTENCES), tmp_path / "run"
+    play(Gambler(), open_run(task), tmp_path, about=ABOUT)
+    note.unlink()
+    assert saved_run(tmp_path) == RUN
+    play(Gambler(), open_run(task), tmp_path, about=ABOUT)
+    assert Snapshot.read(note).values == {"system": "tested", "run": RUN, "about": ABOUT}
+
+
+def test_a_damaged_note_can_be_removed(tmp_path):
     task, note = Task(SENTENCES), tmp_path / "run"
     play(Gambler(), open_run(task), tmp_path)
-    note.unlink() if left is None else note.write_text(left)
-    assert saved_run(tmp_path) == RUN
-    play(Gambler(), open_run(task), tmp_path)
-    assert note.read_text() == RUN
+    note.write_bytes(note.read_bytes()[:-2])
+    for ask in (saved_run, lambda folder: play(Gambler(), open_run(task), folder)):
+        with pytest.raises(SnapshotError, match=r"run is damaged .*; remove it: the snapshot beside it tells the same"):
+            ask(tmp_path)
+    note.unlink()
+    assert play(Gambler(), open_run(task), tmp_path).index == len(SENTENCES)
 
 
 def without_the_last_line(folder):
@@ -256,9 +269,6 @@ def test_a_snapshot_of_another_system_is_refused(tmp_path):
         play(Gambler(), run, tmp_path)
 
 
-ABOUT: dict[str, str | int] = {"system": "gambler", "seed": 1, "luck": "a4"}
-
-
 @pytest.mark.parametrize(
     ("about", "difference"),
     [
@@ -272,12 +282,18 @@ ABOUT: dict[str, str | int] = {"system": "gambler", "seed": 1, "luck": "a4"}
 def test_a_run_goes_on_only_as_who_began_it(about, difference, tmp_path):
     task = Task(SENTENCES)
     play(Gambler(), open_run(task), tmp_path, about=ABOUT)
-    with pytest.raises(SnapshotError) as refusal:
-        play(Gambler(), open_run(task), tmp_path, about=about)
-    assert str(refusal.value) == (
-        f"{tmp_path / 'snapshot'} was begun with {difference}: "
-        "go on with what it was begun with, or begin a run of another name (play --name) with an empty folder"
-    )
+    before = (tmp_path / "snapshot").read_bytes()
+    for found, removed in (("run", None), ("snapshot", "run"), ("run", "snapshot")):  # each tells alone, too
+        if removed:
+            (tmp_path / removed).unlink()
+        with pytest.raises(SnapshotError) as refusal:
+            play(Gambler(), open_run(task), tmp_path, about=about)
+        assert str(refusal.value) == (
+            f"{tmp_path / found} was begun with {difference}: "
+            "go on with what it was begun with, or begin a run of another name (play --name) with an empty folder"
+        )
+        play(Gambler(), open_run(task), tmp_path, about=ABOUT)
+    assert (tmp_path / "snapshot").read_bytes() == before
     assert play(Gambler(), open_run(task), tmp_path, about=ABOUT).index == len(SENTENCES)
 
 
@@ -286,7 +302,7 @@ def test_a_snapshot_that_does_not_say_who_plays_is_refused(tmp_path):
     older = Snapshot.read(tmp_path / "snapshot")
     del older.values["about"]
     older.write(tmp_path / "snapshot")
-    with pytest.raises(SnapshotError, match=r"snapshot is of another version of banditmt.*an empty folder"):
+    with pytest.raises(SnapshotError, match=r"snapshot is no .* of another version of banditmt.*an empty folder"):
         play(Gambler(), open_run(Task(SENTENCES)), tmp_path)
 
 
