@@ -1,13 +1,14 @@
 """``banditmt leaderboard``: who leads, in the terminal, for programs, and for papers."""
 
 import json
+import sys
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
@@ -23,8 +24,15 @@ from simulator.tasks import DEFAULT_STORE
 BARS = "▁▂▃▄▅▆▇█"
 CURVE_WIDTH = 12
 HEADINGS = ("#", "system", "participant", "reward", "mean", "95 %", "regret", "gap", "BLEU", "gain", "curve")
-WIDE = 110  # columns of a terminal that has room for all of these
-ONLY_WIDE = ("participant", "95 %", "gain")
+SPARED = ("participant", "gain", "curve")  # in this order, where a terminal has no room for all
+MEANINGS = {
+    "#": "runs with the same letter do not differ significantly from the best of them",
+    "95 %": "the mean's interval is so much below and above it",
+    "gap": "share of the way from baseline to oracle",
+    "BLEU": "of the last held-out pass",
+    "gain": "how much BLEU is above that of the first pass",
+    "curve": "reward per round",
+}
 
 
 def leaderboard(
@@ -85,26 +93,37 @@ def _draw(board: Board, folder: Path) -> None:
 
 def print_board(board: Board, console: Console) -> None:
     """The table with small curves, and what its numbers mean."""
-    table = Table(box=None, padding=(0, 1), header_style="bold")
     paces = {row.run: _pace(row, board.checkpoints) for row in board.rows}
     scale = max((value for pace in paces.values() for value in pace), default=0.0)
     rows = [({**_cells(row), "curve": sparkline(paces[row.run], scale)}, _style(row)) for row in board.rows]
-    headings = [heading for heading in HEADINGS if console.width >= WIDE or heading not in ONLY_WIDE]
-    for heading in headings:
-        left = heading in ("system", "participant", "curve")
-        table.add_column(heading, justify="left" if left else "right", no_wrap=heading not in ("system", "participant"))
-    for cells, style in rows:
-        table.add_row(*(cells[heading] for heading in headings), style=style)
+    headings = list(HEADINGS)
+    table = _table(headings, rows)
+    anywhere = console.options.update(max_width=sys.maxsize)
+    for spared in SPARED:
+        if console.measure(table, options=anywhere).maximum > console.width:
+            headings.remove(spared)
+            table = _table(headings, rows)
     console.print(f"phase {board.phase} ({board.state}), {board.total:,} rounds", style="bold", highlight=False)
     if board.rows:
         console.print(table)
-        console.print("#: runs with the same letter do not differ significantly from the best of them", style="dim")
-        console.print("gap: share of the way from baseline to oracle; curve: reward per round", style="dim")
-        console.print("BLEU: of the last held-out pass; gain: what it is above the first", style="dim")
+        for heading in headings:
+            if heading in MEANINGS:
+                console.print(f"{heading}: {MEANINGS[heading]}", style="dim", highlight=False)
     else:
         console.print("nobody has played a round yet")
     for name, signature in board.signatures.items():
         console.print(f"{name}: {signature}", style="dim", highlight=False, markup=False, soft_wrap=True)
+
+
+def _table(headings: Sequence[str], rows: Sequence[tuple[Mapping[str, str | Text], str | None]]) -> Table:
+    table = Table(box=None, padding=(0, 1), header_style="bold")
+    for heading in headings:
+        name = heading in ("system", "participant")
+        justify: JustifyMethod = "left" if name or heading == "curve" else "right"
+        table.add_column(heading, justify=justify, no_wrap=not name, overflow="fold")
+    for cells, style in rows:
+        table.add_row(*(cells[heading] for heading in headings), style=style)
+    return table
 
 
 def _style(row: Row) -> str | None:

@@ -125,13 +125,36 @@ class TestPrinting:
         assert re.search(r"1a +ELM-domain-adaptation +elm +1,192\.6 +0\.2982 +±0\.0160 +0\.4166 +26% +51\.1", text)
         assert "CEDAR (abandoned at 22%)" in text
 
-    def test_a_narrow_terminal_leaves_out_what_can_be_spared(self):
-        console = Console(width=80, record=True, file=io.StringIO())
+    @pytest.mark.parametrize(
+        ("width", "spared"),
+        [
+            (80, ["participant", "gain", "curve"]),
+            (100, ["participant", "gain"]),
+            (107, ["participant"]),
+            (120, []),
+        ],
+    )
+    def test_a_narrow_terminal_leaves_out_what_can_be_spared(self, width, spared):
+        console = Console(width=width, record=True, file=io.StringIO())
         print_board(boards.contest_board(), console)
         lines = console.export_text().splitlines()
-        assert lines[1].split() == ["#", "system", "reward", "mean", "regret", "gap", "BLEU", "curve"]
-        assert all(len(line) <= 80 for line in lines[:14])
-        assert "█" * 5 in lines[2]
+        headings = ["#", "system", "participant", "reward", "mean", "95 %", "regret", "gap", "BLEU", "gain", "curve"]
+        assert lines[1].replace("95 %", "95_%").split() == [
+            heading.replace(" ", "_") for heading in headings if heading not in spared
+        ]
+        assert all(len(line) <= width for line in lines[:14])
+        assert ("█" * 5 in lines[2]) == ("curve" not in spared)
+        explained = [heading for heading in headings if any(line.startswith(f"{heading}: ") for line in lines[14:-3])]
+        assert explained == [each for each in ("#", "95 %", "gap", "BLEU", "gain", "curve") if each not in spared]
+
+    def test_a_terminal_too_narrow_for_names_breaks_them(self):
+        console = Console(width=64, record=True, file=io.StringIO())
+        print_board(boards.contest_board(), console)
+        lines = console.export_text().splitlines()
+        assert all(len(line) <= 64 for line in lines[:20])
+        [first] = [number for number, line in enumerate(lines) if line.startswith(" 1a")]
+        assert re.fullmatch(r" 1a  ELM-domain-a +1,192\.6 +0\.2982 +±0\.0160 +0\.4166 +26% +51\.1 ", lines[first])
+        assert lines[first + 1].strip() == "daptation", "nothing of a name is lost"
 
     def test_names_are_neither_markup_nor_control(self):
         console = Console(width=400, record=True, file=io.StringIO())
