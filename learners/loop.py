@@ -8,7 +8,7 @@ since the last snapshot, and the service tells only one round again; then the ru
 
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +27,8 @@ SNAPSHOT_EVERY = 1_000  # rounds
 Watch = Callable[[Entry], None]
 About = Mapping[str, str | int]
 NOBODY: About = {}
-IDENTITY = frozenset({"system", "run", "about"})  # what a run's files tell of whose they are
+NOTE: Mapping[str, type] = {"system": str, "run": str, "about": dict}  # which run it is, and who plays
+STATE: Mapping[str, type] = {**NOTE, "rounds": int, "learner": dict}
 ANOTHER = "begin a run of another name (play --name) with an empty folder"  # this one goes on until it is finished
 WHAT_TO_DO = f"go on with what it was begun with, or {ANOTHER}"
 
@@ -94,26 +95,45 @@ def saved_run(folder: Path) -> str | None:
     return str(known.values["run"]) if known else None
 
 
+def begun_as(folder: Path) -> About | None:
+    """Who plays the run that was begun in this folder, if any."""
+    known = _note(folder) or _last_snapshot(folder)
+    return dict(known.values["about"]) if known else None
+
+
 def _note(folder: Path) -> Snapshot | None:
     """What tells which run this is and who plays it, also where the snapshot that tells the same was removed."""
-    return _read(_note_path(folder), IDENTITY, "remove it: the snapshot beside it tells the same")
+    try:
+        return _read(_note_path(folder), NOTE)
+    except SnapshotError as damage:
+        spare = _is_whole(_snapshot_path(folder), STATE)
+        advice = "remove it: the snapshot beside it tells the same" if spare else ANOTHER
+        raise SnapshotError(f"{damage}; {advice}") from None
 
 
 def _last_snapshot(folder: Path) -> Snapshot | None:
-    needed = IDENTITY | {"rounds", "learner"}
-    return _read(_snapshot_path(folder), needed, "remove it, and the journal leads back to where it was")
+    try:
+        return _read(_snapshot_path(folder), STATE)
+    except SnapshotError as damage:
+        spare = _is_whole(_note_path(folder), NOTE)  # else nobody would know whose journal it is
+        advice = "remove it, and the journal leads back to where it was" if spare else ANOTHER
+        raise SnapshotError(f"{damage}; {advice}") from None
 
 
-def _read(path: Path, needed: Set[str], advice: str) -> Snapshot | None:
+def _read(path: Path, needed: Mapping[str, type]) -> Snapshot | None:
     if not path.exists():
         return None
-    try:
-        snapshot = Snapshot.read(path)
-    except SnapshotError as damage:
-        raise SnapshotError(f"{damage}; {advice}") from None
-    if not snapshot.values.keys() >= needed:
-        raise SnapshotError(f"{path} is no snapshot of a run, or one of another version of banditmt: {ANOTHER}")
+    snapshot = Snapshot.read(path)
+    if not all(isinstance(snapshot.values.get(name), kind) for name, kind in needed.items()):
+        raise SnapshotError(f"{path} is no snapshot of a run, or one of another version of banditmt")
     return snapshot
+
+
+def _is_whole(path: Path, needed: Mapping[str, type]) -> bool:
+    try:
+        return _read(path, needed) is not None
+    except SnapshotError:
+        return False
 
 
 def _snapshot_path(folder: Path) -> Path:

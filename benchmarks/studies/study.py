@@ -19,10 +19,12 @@ from benchmarks.studies.table import Yardsticks, means, ordering, table
 from corpora.task import DESCRIPTION_FILE, Task
 from lambdas.phases import Layout
 from lambdas.store import open_store
+from learners.errors import SnapshotError
 from learners.journal import Journal
-from learners.loop import rounds_played
+from learners.loop import begun_as, rounds_played
 from learners.nmt.pretraining import Schedule
 from learners.seed_models import Shelf, with_needs
+from learners.systems import find_system
 from simulator.competition import Arena, Contestant, State, Status, compete, contestants
 from simulator.pretraining import make_seed_models, needed_models
 from simulator.tasks import load_task
@@ -57,10 +59,17 @@ def read_runs(arena: Arena, runs: Sequence[Contestant], task: Task) -> list[Play
     played = []
     for contestant in runs:
         folder = arena.run_folder(contestant)
-        if rounds_played(folder) == layout.total:  # a journal that is still being written is left alone
+        if _rounds(folder) == layout.total:  # a journal that is still being written is left alone
             entries = list(Journal(folder / "journal.jsonl").entries())
             played.append(Played.from_journal(contestant, entries, references, layout))
     return played
+
+
+def _rounds(folder: Path) -> int:
+    try:
+        return rounds_played(folder)
+    except SnapshotError:  # which whoever goes on with this run is told of
+        return 0
 
 
 def make_task(path: Path, given: argparse.Namespace) -> Task:
@@ -99,12 +108,12 @@ def carry_out(study: Study) -> list[Played]:
     missing = [run for run in runs if run not in {one.contestant for one in kept}]
     arena = _arena(given.folder, task)
     models = archive.join(kept, _make_models(arena, missing, task, given.steps))
+    _refuse_runs_of_others(arena, missing)
     ended = compete(arena, missing, processes=given.processes, watch=announce) if missing else []
-    failed = {one.contestant for one in ended if one.state is State.FAILED}  # maybe refused: its journal may be whole
+    failed = {one.contestant: one.message for one in ended if one.state is State.FAILED}
     finished = read_runs(arena, [run for run in missing if run not in failed], task)
     played = sorted([*kept, *finished], key=lambda run: runs.index(run.contestant))
-    if not any(run.contestant.system == study.measured_against.static for run in played):
-        raise SystemExit(f"{study.measured_against.static} has not finished yet: the same command goes on")
+    _refuse_without_yardstick(study.measured_against.static, played, failed)
     done = {run.contestant for run in played}  # also what an earlier command had finished before this one was stopped
     unfinished = [one for one in ended if one.state is not State.FINISHED and one.contestant not in done]
     sources = [pair.source for pair in task.pairs(PHASE)]
@@ -124,6 +133,30 @@ def _refuse_wrong_usage(given: argparse.Namespace, study: Study) -> None:
         raise SystemExit(f"--systems must have {study.measured_against.static}: all others are compared with it")
     if given.keep and not given.out:
         raise SystemExit("--keep looks for runs in --out, which is missing")
+
+
+def _refuse_without_yardstick(static: str, played: Sequence[Played], failed: Mapping[Contestant, str]) -> None:
+    if any(run.contestant.system == static for run in played):
+        return
+    for run, message in failed.items():
+        if run.system == static:
+            raise SystemExit(f"{static}, which all others are compared with, failed: {message}")
+    raise SystemExit(f"{static} has not finished yet: the same command goes on")
+
+
+def _refuse_runs_of_others(arena: Arena, runs: Sequence[Contestant]) -> None:
+    """What is in the folder was begun with the models that are there now: it would else be told of them."""
+    for run in runs:
+        folder = arena.run_folder(run)
+        try:
+            begun = begun_as(folder)
+        except SnapshotError as damage:
+            raise SystemExit(str(damage)) from None
+        if begun not in (None, find_system(run.system).about(Shelf(arena.models), run.seed)):
+            raise SystemExit(
+                f"the run in {folder} was begun by another version of {run.system}, or with another seed model than the"
+                f" one in {arena.models}: give another --folder"
+            )
 
 
 def _make_models(arena: Arena, runs: Sequence[Contestant], task: Task, steps: int) -> dict[str, str]:

@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import json
+import shutil
 import sys
 from dataclasses import replace
 from unittest.mock import Mock, patch
@@ -215,17 +216,42 @@ def test_a_seed_model_is_told_with_what_it_was_made_of(tmp_path):
     assert models == {"bnmt": "of bnmt", "oracle": "of oracle"}
 
 
-def test_a_whole_run_that_began_with_another_seed_model_is_a_failure(tmp_path):
+def test_a_whole_run_that_began_with_another_seed_model_is_refused(tmp_path):
     """A seed model was made again: the journal is whole, but it did not begin with the model that is here."""
     systems = ("--task-seed", "5", "--systems", "copy-source", "word-for-word")
-    carried_out(tmp_path, *systems)
+    before = carried_out(tmp_path, *systems)
     save_dictionary({"rot": "red"}, tmp_path / "models" / "dictionary.model")
-    with pytest.raises(SystemExit) as ending:
+    with (
+        patch("benchmarks.studies.study.compete") as competed,
+        pytest.raises(SystemExit, match=r"word-for-word.*, or with another seed model .*: give another --folder"),
+    ):
         carried_out(tmp_path, *systems)
-    assert ending.value.code == 1
-    report = (tmp_path / "out" / "table.md").read_text()
-    assert "- word-for-word: failed" in report
-    assert [run.contestant.system for run in Archive(tmp_path / "out" / "runs").all()] == ["copy-source"]
+    assert not competed.called
+    assert (tmp_path / "out" / "table.md").read_text() == before
+
+
+def test_without_what_all_are_compared_with_there_is_no_table(begun):
+    folder, _ = begun
+    failed = Status(Contestant("copy-source"), State.FAILED, message="its journal has a gap")
+    told = "^copy-source, which all others are compared with, failed: its journal has a gap$"
+    with patch("benchmarks.studies.study.compete", return_value=[failed]), pytest.raises(SystemExit, match=told):
+        carried_out(folder, "--task-seed", "5")
+
+
+@pytest.mark.parametrize(
+    ("damaged", "told"),
+    [
+        ("snapshot", "^copy-source has not finished yet: the same command goes on$"),
+        ("run", "run is damaged .*; remove it: the snapshot beside it tells the same$"),
+    ],
+)
+def test_a_damaged_file_of_a_run_is_told_without_a_traceback(begun, damaged, told, tmp_path):
+    folder = shutil.copytree(begun[0], tmp_path / "study")
+    [path] = (folder / "runs").rglob(damaged)
+    path.write_bytes(path.read_bytes()[:-2])
+    stopped = Status(Contestant("copy-source"), State.INTERRUPTED)
+    with patch("benchmarks.studies.study.compete", return_value=[stopped]), pytest.raises(SystemExit, match=told):
+        carried_out(folder, "--task-seed", "5")
 
 
 def test_what_a_run_began_with_is_kept(begun):

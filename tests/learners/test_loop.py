@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from banditmt_client import Client
 from learners.errors import DivergedError, ResumeError, RewardError, SnapshotError
 from learners.journal import Entry, Journal
-from learners.loop import play, rounds_played, saved_run
+from learners.loop import begun_as, play, rounds_played, saved_run
 from learners.snapshot import Snapshot
 from tests.client_sdk.conformance import RUN, InProcess, Task
 from tests.learners.gambler import Gambler
@@ -157,9 +157,9 @@ ABOUT: dict[str, str | int] = {"system": "gambler", "seed": 1, "luck": "a4"}
 
 
 def test_the_folder_knows_its_run(tmp_path):
-    assert saved_run(tmp_path) is None
-    play(Gambler(), open_run(Task(SENTENCES)), tmp_path)
-    assert saved_run(tmp_path) == RUN
+    assert (saved_run(tmp_path), begun_as(tmp_path)) == (None, None)
+    play(Gambler(), open_run(Task(SENTENCES)), tmp_path, about=ABOUT)
+    assert (saved_run(tmp_path), begun_as(tmp_path)) == (RUN, ABOUT)
 
 
 def test_a_run_that_was_played_elsewhere_is_refused(tmp_path):
@@ -217,6 +217,7 @@ def test_a_model_that_diverges_on_the_round_that_was_missing_is_told_with_its_ro
     without_the_last_line(tmp_path)
     with pytest.raises(DivergedError, match=r"it runs away \(in round 5; .* keeps the journal"):
         play(Wild(), open_run(task), tmp_path)
+    assert len((tmp_path / "journal.jsonl").read_text().splitlines()) == 5
 
 
 def test_a_round_that_this_learner_would_not_have_played_is_not_written_down(tmp_path):
@@ -261,6 +262,30 @@ def test_a_damaged_snapshot_can_be_removed_and_the_journal_leads_back(rounds, tm
     assert finished(task, learner) == undisturbed
 
 
+@pytest.mark.parametrize(
+    ("run", "snapshot"), [("cut", "gone"), ("cut", "cut"), ("cut", "forged"), ("gone", "cut"), ("gone", "forged")]
+)
+def test_what_would_be_lost_for_good_is_not_to_be_removed(run, snapshot, tmp_path):
+    """Without either file nobody knows whose journal it is, and a finished run would be begun again."""
+
+    def spoil(path, how):
+        if how == "gone":
+            path.unlink()
+        elif how == "cut":
+            path.write_bytes(path.read_bytes()[:-2])
+        else:
+            forged = Snapshot.read(path)
+            forged.values["rounds"] = "many"
+            forged.write(path)
+
+    play(Gambler(), open_run(Task(SENTENCES)), tmp_path)
+    for name, how in (("run", run), ("snapshot", snapshot)):
+        spoil(tmp_path / name, how)
+    for ask in (saved_run, begun_as, lambda folder: play(Gambler(), open_run(Task(SENTENCES)), folder)):
+        with pytest.raises(SnapshotError, match=r"; begin a run of another name \(play --name\) with an empty folder$"):
+            ask(tmp_path)
+
+
 def test_a_snapshot_of_another_system_is_refused(tmp_path):
     play(Gambler(), open_run(Task(SENTENCES)), tmp_path)
     run = open_run(Task(SENTENCES))
@@ -302,7 +327,8 @@ def test_a_snapshot_that_does_not_say_who_plays_is_refused(tmp_path):
     older = Snapshot.read(tmp_path / "snapshot")
     del older.values["about"]
     older.write(tmp_path / "snapshot")
-    with pytest.raises(SnapshotError, match=r"snapshot is no .* of another version of banditmt.*an empty folder"):
+    told = r"snapshot is no .* of another version of banditmt; remove it, and the journal leads back"
+    with pytest.raises(SnapshotError, match=told):
         play(Gambler(), open_run(Task(SENTENCES)), tmp_path)
 
 
