@@ -135,7 +135,8 @@ class Chart {
       this.drawn?.chart.finalize();
       this.drawn = null; // nothing to point at until the next is there
       const spec = { ...this.specs[this.view], ...countedAxis(this.specs[this.view], this.series), datasets: { points: values } };
-      this.drawn = { kind, chart: await window.vegaEmbed(this.canvas, spec, OPTIONS) };
+      const chart = await window.vegaEmbed(this.canvas, spec, OPTIONS);
+      this.drawn = { kind: chart.view.width() > 0 && kind, chart }; // drawn out of sight it has no width: not to be used again
     } else {
       await this.drawn.chart.view.data("points", values).resize().runAsync();
     }

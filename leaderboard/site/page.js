@@ -11,6 +11,8 @@ const MOST = 10; // runs in one comparison: more lines, and their colours, canno
 const LONG = 20; // rows from which on the table scrolls by itself, under its headings
 const FIRST = 4; // ranked runs that are chosen for those who have not chosen
 
+const SECTIONS = ["table-section", "charts-section"]; // what is made of a board, and acts on it
+
 class Page {
   constructor(settings) {
     this.settings = settings;
@@ -38,6 +40,7 @@ class Page {
     byId("against").addEventListener("change", (event) => this.change({ against: event.target.value || null }));
     byId("clear").addEventListener("click", () => this.clear());
     for (const kind of ["csv", "json"]) byId(kind).addEventListener("click", (event) => this.download(event));
+    byId("skip").addEventListener("click", (event) => this.skip(event));
     addEventListener("hashchange", () => this.readAddress() && this.follow(this.phase));
     setInterval(() => this.showAge(), 5000);
   }
@@ -45,6 +48,7 @@ class Page {
   // The phase that the address names, or else the longest that has anything to show.
   async start() {
     const { phases } = this.settings;
+    if (!phases.length) return this.showState("none");
     this.readAddress();
     const named = phases.includes(this.phase);
     const [phase, answer] = named ? [this.phase] : await this.mostInteresting(phases);
@@ -86,6 +90,8 @@ class Page {
   follow(phase, answer) {
     this.phase = phase;
     this.board = null;
+    for (const id of SECTIONS) byId(id).inert = true; // still of the phase before
+    this.notice("");
     this.colours.clear();
     this.chosenByUser = this.wanted !== null;
     for (const link of byId("phases").children) {
@@ -192,6 +198,7 @@ class Page {
     this.showSummary(names);
     this.showEmpty(visible);
     this.showChosen(chosen);
+    for (const id of SECTIONS) byId(id).inert = false;
     byId("table-section").hidden = false; // before there are data, nothing can be sorted, chosen or saved
     byId("charts-section").hidden = !board.rows.length;
     this.charts.show(board, chosen, this);
@@ -200,8 +207,7 @@ class Page {
 
   showSummary(names) {
     const { board } = this;
-    document.title = `${board.phase} · Leaderboard`;
-    setText(byId("title"), `The ${board.phase} phase`);
+    this.showTitle();
     const runs = board.rows.length === 1 ? "1 run" : `${whole(board.rows.length)} runs`;
     const passes = board.held_out.passes ? [`${board.held_out.passes} held-out passes`] : [];
     setText(byId("subtitle"), [board.state, `${whole(board.total)} rounds`, ...passes, runs].join(" · "));
@@ -215,6 +221,18 @@ class Page {
       element("dd", {}, text),
     ]);
     byId("signatures").replaceChildren(...signatures);
+  }
+
+  showTitle() {
+    document.title = `${this.phase} · Leaderboard`;
+    setText(byId("title"), `The ${this.phase} phase`);
+  }
+
+  // There is no board of this phase: nothing of another one stays beside its name.
+  showNothing() {
+    for (const id of SECTIONS) byId(id).hidden = true;
+    this.showTitle();
+    for (const id of ["subtitle", "visibility", "tiles", "signatures"]) byId(id).replaceChildren();
   }
 
   // What is not shown, and why.
@@ -275,6 +293,7 @@ class Page {
     const status = byId("status");
     const before = status.dataset.state;
     status.dataset.state = state === "live" && !this.settings.live ? "static" : state;
+    if (["lost", "refused"].includes(state) && !this.board) this.showNothing();
     if (state === "lost" && before !== "lost") announce("The server cannot be reached. What is shown may be old.");
     if (state === "live" && before === "lost") announce("The server is back.");
     if (state === "refused") this.refused(failure);
@@ -297,14 +316,22 @@ class Page {
     const { state } = byId("status").dataset;
     const time = this.board?.updated_at;
     const clock = time ? `data of ${dateAndTime(time)}` : "no data yet";
-    const said = { live: `live · ${clock}`, static: clock, lost: `no connection · ${clock}`, refused: "refused" }[state];
+    const said = { live: `live · ${clock}`, static: clock, lost: `no connection · ${clock}`, refused: "refused", none: "there are no phases yet" }[state];
     setText(byId("status-text"), said ?? "loading");
+  }
+
+  // Not by the address, which tells what is shown.
+  skip(event) {
+    event.preventDefault();
+    const section = byId("table-section");
+    byId(section.hidden || section.inert ? "title" : "table-heading").focus();
   }
 
   // A link carries no key: with one, the file is fetched first.
   async download(event) {
     if (!storedKey()) return;
     event.preventDefault();
+    this.notice("");
     const { href, download } = event.currentTarget;
     try {
       const address = URL.createObjectURL(await (await request(href)).blob());

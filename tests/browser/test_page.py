@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from lambdas.errors import PhaseNotFoundError
 from leaderboard.publication import export_page
 from leaderboard.table import HeldOut, Status, make_board
 from simulator.cloud.server import Server, running
@@ -167,6 +168,9 @@ def test_nothing_can_be_pressed_before_there_are_data(opened, served, contest):
     answered(page, api, 1)
     for place in ("#csv", "#json", "#key-button", "#filter", "#board", "#charts", "#clear"):
         expect(page.locator(place)).to_be_hidden()
+    page.locator(".skip").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#title")).to_be_focused()
     api.ready.set()
     for place in ("#csv", "#json", "#key-button", "#filter", "#board", "#charts", "#clear"):
         expect(page.locator(place)).to_be_visible()
@@ -206,6 +210,62 @@ def test_a_file_that_cannot_be_had_is_told(opened, contest):
         use_key(page)
     page.click("#csv")
     expect(page.locator("#notice")).to_have_text("dev.csv cannot be fetched now; try again later.")
+
+
+def test_what_could_not_be_had_before_is_not_told_when_it_can(opened, url):
+    page = opened(url, expected=["ERR_FAILED"])
+    use_key(page)
+    page.route("**/*format=csv", lambda route: route.abort())
+    page.click("#csv")
+    expect(page.locator("#notice")).to_be_visible()
+    page.unroute("**/*format=csv")
+    saved(page, "#csv")
+    expect(page.locator("#notice")).to_be_hidden()
+
+
+class PartlyHiddenApi(BoardApi):
+    """Knows of a mock phase, but refuses to show it."""
+
+    def leaderboard(self, viewer, phase):
+        if phase == "mock":
+            raise PhaseNotFoundError
+        return super().leaderboard(viewer, phase)
+
+
+def test_nothing_of_another_phase_stays_beside_one_that_is_refused(opened, served, contest):
+    page = drawn(opened(served(PartlyHiddenApi({"mock": contest, "dev": contest})), expected=["404"]))
+    page.click("#phases >> text=mock")
+    expect(page.locator("#notice")).to_have_text("the server answered with 404")
+    expect(page.locator("#title")).to_have_text("The mock phase")
+    for place in ("#tiles > *", "#board", "#csv", "#charts", "#clear"):
+        expect(page.locator(place).first).to_be_hidden()
+    page.click("#phases >> text=dev")
+    expect(page.locator("#title")).to_have_text("The dev phase")
+    expect(page.locator("#notice")).to_be_hidden()
+    expect(page.locator("#finished .system")).to_have_count(5)
+    page.check("#only")
+    expect(page.locator("#finished .system")).to_have_count(4)
+
+
+def test_while_another_phase_is_on_its_way_nothing_acts_on_the_one_before(opened, served, contest):
+    api = SlowApi({"mock": contest, "dev": contest})
+    api.ready.set()
+    page = drawn(opened(served(api)))
+    api.ready.clear()
+    page.click("#phases >> text=mock")
+    sections = page.locator("#table-section, #charts-section")
+    assert sections.evaluate_all("all => all.map(each => each.inert)") == [True, True]
+    api.ready.set()
+    expect(page.locator("#title")).to_have_text("The mock phase")
+    assert sections.evaluate_all("all => all.map(each => each.inert)") == [False, False]
+
+
+def test_a_service_without_phases_says_so(opened, served):
+    api = BoardApi({})
+    page = opened(served(api))
+    expect(page.locator("#status")).to_have_text("there are no phases yet")
+    expect(page.locator("#board")).to_be_hidden()
+    assert api.requests == []
 
 
 def test_an_empty_board_says_so(opened, served):
@@ -286,6 +346,49 @@ def test_charts_switch_between_absolute_and_relative(opened, url):
     expect(page.locator("#chart-reward")).to_have_attribute("data-drawn", "reward")
 
 
+SLOWLY = """() => {
+    const embed = window.vegaEmbed;
+    window.vegaEmbed = async (...all) => {
+        document.body.dataset.drawing = "begun";
+        await new Promise(resolve => { window.goOn = resolve; });
+        return embed(...all);
+    };
+}"""
+
+
+def test_nothing_is_pointed_at_while_another_view_is_drawn(opened, url):
+    page = drawn(opened(url))
+    page.evaluate(SLOWLY)
+    chart = page.locator("#chart-corpus")
+    chart.get_by_role("button", name="gain").click()
+    expect(page.locator("body[data-drawing]")).to_be_attached()
+    chart.locator(".plot").hover()
+    expect(chart.locator(".tip")).to_be_hidden()
+    page.evaluate("goOn()")
+    expect(chart).to_have_attribute("data-drawn", "relative_corpus_bleu")
+    chart.locator(".plot").hover(position={"x": 200, "y": 90})
+    expect(chart.locator(".tip")).to_be_visible()
+
+
+def test_a_chart_that_was_drawn_out_of_sight_is_drawn_again(opened, served, contest):
+    page = drawn(opened(served(BoardApi({"mock": boards.empty_board(), "dev": contest}))))
+    page.evaluate(SLOWLY)
+    chart = page.locator("#chart-corpus")
+    chart.get_by_role("button", name="gain").click()
+    expect(page.locator("body[data-drawing]")).to_be_attached()
+    page.click("#phases >> text=mock")
+    expect(chart).to_be_hidden()
+    page.evaluate("goOn()")
+    expect(chart).to_have_attribute("data-drawn", "relative_corpus_bleu")
+    assert chart.locator("svg").evaluate("each => each.width.baseVal.value") == 0
+    page.evaluate("delete document.body.dataset.drawing")
+    page.click("#phases >> text=dev")
+    expect(page.locator("body[data-drawing]")).to_be_attached()
+    page.evaluate("goOn()")
+    expect(chart.locator("svg")).to_be_visible()
+    assert chart.locator("svg").bounding_box()["width"] > 400
+
+
 def test_the_pointer_shows_values(opened, url, api):
     page = drawn(opened(url))
     plot = page.locator("#chart-corpus .plot")
@@ -338,8 +441,10 @@ def test_everything_can_be_done_with_the_keyboard(opened, url):
     page = drawn(opened(url))
     page.keyboard.press("Tab")
     expect(page.locator(".skip")).to_be_focused()
+    address = page.url
     page.keyboard.press("Enter")
     expect(page.locator("#table-heading")).to_be_focused()
+    assert page.url == address, "which tells what is shown"
     page.locator("thead .column-gap_closed button").focus()
     page.keyboard.press("Enter")
     expect(page.locator("thead .column-gap_closed")).to_have_attribute("aria-sort", "descending")
