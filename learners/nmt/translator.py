@@ -201,12 +201,8 @@ class Translator:
             raise SnapshotError(f"{path}: {reason}") from None
         except KeyError as missing:
             raise SnapshotError(f"{path}: the model file has no {missing}") from None
-        except (
-            TypeError,
-            ValueError,
-            ArithmeticError,
-            RuntimeError,
-        ) as misfit:  # what a recipe or torch says of values that do not fit
+        # What a recipe or torch says of values that do not fit.
+        except (TypeError, ValueError, ArithmeticError, RuntimeError) as misfit:
             said = " ".join(str(misfit).split())
             raise SnapshotError(f"{path}: the model file does not fit together ({said})") from None
 

@@ -291,6 +291,11 @@ class TestForeignFiles:
         snapshot.values["recipe"]["decoder"] = 12
         refused(snapshot, "do not fit")
 
+    @pytest.mark.parametrize("embedding", [0, -1, 0.5, 10**30, "wide"])
+    def test_sizes_that_no_network_has(self, snapshot, refused, embedding):
+        snapshot.values["recipe"]["embedding"] = embedding
+        refused(snapshot, "the model file does not fit together")
+
     def test_a_missing_tensor(self, snapshot, refused):
         del snapshot.arrays["model.bridge.bias"]
         refused(snapshot, "do not fit")
