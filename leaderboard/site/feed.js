@@ -16,12 +16,13 @@ export class RefusedError extends Error {
   }
 }
 
-export async function request(address, headers = {}) {
+export async function request(address, { headers = {}, signal } = {}) {
   const key = storedKey();
   const response = await fetch(address, {
     headers: key ? { ...headers, "x-api-key": key } : headers,
     cache: "no-store",
     credentials: "same-origin",
+    signal,
   });
   if (!response.ok && response.status !== 304) throw new RefusedError(response.status);
   return response;
@@ -50,15 +51,16 @@ export class Feed {
     return this.ask(answer);
   }
 
-  // Asks now, and later again. If the phase is changed meanwhile, the answer is thrown away.
+  // Asks now, and later again. A question that is replaced by another is not waited for.
   async ask(answer) {
     clearTimeout(this.timer);
-    const question = (this.question = {});
+    this.question?.abort();
+    const question = (this.question = new AbortController());
     const current = () => this.question === question;
     const began = performance.now();
     try {
-      const known = this.etag ? { "If-None-Match": this.etag } : {};
-      const response = answer ?? (await request(this.address(this.phase), known));
+      const headers = this.etag ? { "If-None-Match": this.etag } : {};
+      const response = answer ?? (await request(this.address(this.phase), { headers, signal: question.signal }));
       const board = response.status === 304 ? null : await response.json();
       if (!current()) return;
       this.failures = 0;

@@ -151,14 +151,14 @@ def test_the_time_of_the_last_data_is_told(opened, url):
 
 
 class SlowApi(BoardApi):
-    """Tells no board before it is ``ready``."""
+    """Tells no board of ``slow`` phases before it is ``ready``."""
 
-    def __init__(self, boards):
+    def __init__(self, boards, slow=("mock", "dev")):
         super().__init__(boards)
-        self.ready = threading.Event()
+        self.ready, self._slow = threading.Event(), slow
 
     def leaderboard(self, viewer, phase):
-        assert self.ready.wait(PATIENCE / 1000)
+        assert phase not in self._slow or self.ready.wait(PATIENCE / 1000)
         return super().leaderboard(viewer, phase)
 
 
@@ -258,6 +258,15 @@ def test_while_another_phase_is_on_its_way_nothing_acts_on_the_one_before(opened
     api.ready.set()
     expect(page.locator("#title")).to_have_text("The mock phase")
     assert sections.evaluate_all("all => all.map(each => each.inert)") == [False, False]
+
+
+def test_charts_do_not_wait_for_a_phase_that_was_left(opened, served, contest):
+    api = SlowApi({"mock": contest, "dev": contest}, slow=["dev"])
+    page = opened(f"{served(api)}#phase=dev")
+    answered(page, api, 1)
+    page.click("#phases >> text=mock")
+    drawn(page)
+    api.ready.set()
 
 
 def test_a_service_without_phases_says_so(opened, served):
