@@ -131,12 +131,12 @@ class Chart {
     const values = this.series.values();
     if (!values.length) return;
     const kind = `${this.view} by ${this.series.counted ? "pass" : "rounds"}`;
-    if (this.drawn?.kind !== kind) {
+    const usable = this.drawn?.kind === kind && this.drawn.chart.view.width() > 0; // none if it was out of sight meanwhile
+    if (!usable) {
       this.drawn?.chart.finalize();
       this.drawn = null; // nothing to point at until the next is there
       const spec = { ...this.specs[this.view], ...countedAxis(this.specs[this.view], this.series), datasets: { points: values } };
-      const chart = await window.vegaEmbed(this.canvas, spec, OPTIONS);
-      this.drawn = { kind: chart.view.width() > 0 && kind, chart }; // drawn out of sight it has no width: not to be used again
+      this.drawn = { kind, chart: await window.vegaEmbed(this.canvas, spec, OPTIONS) };
     } else {
       await this.drawn.chart.view.data("points", values).resize().runAsync();
     }

@@ -53,6 +53,7 @@ export class Feed {
 
   // Asks now, and later again. A question that is replaced by another is not waited for.
   async ask(answer) {
+    if (this.phase === null) return; // a window that comes back has nothing to ask for yet
     clearTimeout(this.timer);
     this.question?.abort();
     const question = (this.question = new AbortController());

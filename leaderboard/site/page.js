@@ -40,7 +40,6 @@ class Page {
     byId("against").addEventListener("change", (event) => this.change({ against: event.target.value || null }));
     byId("clear").addEventListener("click", () => this.clear());
     for (const kind of ["csv", "json"]) byId(kind).addEventListener("click", (event) => this.download(event));
-    byId("skip").addEventListener("click", (event) => this.skip(event));
     addEventListener("hashchange", () => this.readAddress() && this.follow(this.phase));
     setInterval(() => this.showAge(), 5000);
   }
@@ -294,7 +293,9 @@ class Page {
     const before = status.dataset.state;
     status.dataset.state = state === "live" && !this.settings.live ? "static" : state;
     if (["lost", "refused"].includes(state) && !this.board) this.showNothing();
-    if (state === "lost" && before !== "lost") announce("The server cannot be reached. What is shown may be old.");
+    if (state === "lost" && before !== "lost") {
+      announce(`The server cannot be reached.${this.board ? " What is shown may be old." : ""}`);
+    }
     if (state === "live" && before === "lost") announce("The server is back.");
     if (state === "refused") this.refused(failure);
     else if (byId("notice").dataset.failure) this.notice("");
@@ -318,13 +319,6 @@ class Page {
     const clock = time ? `data of ${dateAndTime(time)}` : "no data yet";
     const said = { live: `live · ${clock}`, static: clock, lost: `no connection · ${clock}`, refused: "refused", none: "there are no phases yet" }[state];
     setText(byId("status-text"), said ?? "loading");
-  }
-
-  // Not by the address, which tells what is shown.
-  skip(event) {
-    event.preventDefault();
-    const section = byId("table-section");
-    byId(section.hidden || section.inert ? "title" : "table-heading").focus();
   }
 
   // A link carries no key: with one, the file is fetched first.
@@ -363,6 +357,15 @@ function tilesOf(board, names) {
   ].filter(Boolean);
 }
 
+// Not by the address, which tells what is shown.
+function listenToSkip() {
+  byId("skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    const section = byId("table-section");
+    byId(section.hidden || section.inert ? "title" : "table-heading").focus();
+  });
+}
+
 function listenToTheme() {
   byId("theme").addEventListener("click", () => {
     const root = document.documentElement;
@@ -397,6 +400,7 @@ function listenToKey(page) {
 }
 
 async function main() {
+  listenToSkip();
   listenToTheme();
   const settings = await (await fetch("page.json", { cache: "no-store" })).json();
   const page = new Page(settings);

@@ -158,7 +158,7 @@ class SlowApi(BoardApi):
         self.ready, self._slow = threading.Event(), slow
 
     def leaderboard(self, viewer, phase):
-        assert phase not in self._slow or self.ready.wait(PATIENCE / 1000)
+        assert phase not in self._slow or self.ready.wait(2 * PATIENCE / 1000), "nobody else waits as long"
         return super().leaderboard(viewer, phase)
 
 
@@ -205,11 +205,13 @@ def test_files_are_those_that_ones_key_shows(opened, url, api):
 
 
 def test_a_file_that_cannot_be_had_is_told(opened, contest):
-    with serving(BoardApi({"dev": contest})) as url:
+    with serving(BoardApi({"mock": contest, "dev": contest})) as url:
         page = drawn(opened(url, expected=GONE))
         use_key(page)
     page.click("#csv")
     expect(page.locator("#notice")).to_have_text("dev.csv cannot be fetched now; try again later.")
+    page.click("#phases >> text=mock")
+    expect(page.locator("#notice")).to_be_hidden()
 
 
 def test_what_could_not_be_had_before_is_not_told_when_it_can(opened, url):
@@ -253,11 +255,22 @@ def test_while_another_phase_is_on_its_way_nothing_acts_on_the_one_before(opened
     page = drawn(opened(served(api)))
     api.ready.clear()
     page.click("#phases >> text=mock")
-    sections = page.locator("#table-section, #charts-section")
-    assert sections.evaluate_all("all => all.map(each => each.inert)") == [True, True]
+    expect(page.locator("main > [inert]")).to_have_count(2)
+    page.locator("#skip").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#title")).to_be_focused()
     api.ready.set()
     expect(page.locator("#title")).to_have_text("The mock phase")
-    assert sections.evaluate_all("all => all.map(each => each.inert)") == [False, False]
+    expect(page.locator("main > [inert]")).to_have_count(0)
+
+
+def test_nothing_of_another_phase_stays_beside_one_that_is_lost(opened, contest):
+    with serving(BoardApi({"mock": contest, "dev": contest})) as url:
+        page = drawn(opened(url, expected=GONE))
+    page.click("#phases >> text=mock")
+    expect(page.locator("#title")).to_have_text("The mock phase")
+    expect(page.locator("#status")).to_contain_text("no connection")
+    expect(page.locator("#board")).to_be_hidden()
 
 
 def test_charts_do_not_wait_for_a_phase_that_was_left(opened, served, contest):
@@ -274,6 +287,9 @@ def test_a_service_without_phases_says_so(opened, served):
     page = opened(served(api))
     expect(page.locator("#status")).to_have_text("there are no phases yet")
     expect(page.locator("#board")).to_be_hidden()
+    page.evaluate("dispatchEvent(new Event('online'))")
+    page.reload()
+    expect(page.locator("#status")).to_have_text("there are no phases yet")
     assert api.requests == []
 
 
@@ -398,6 +414,16 @@ def test_a_chart_that_was_drawn_out_of_sight_is_drawn_again(opened, served, cont
     assert chart.locator("svg").bounding_box()["width"] > 400
 
 
+def test_charts_are_as_wide_as_a_window_that_changed_while_they_were_out_of_sight(opened, url):
+    page = drawn(opened(url))
+    page.click("#clear")
+    expect(page.locator("#chart-corpus .plot")).to_be_hidden()
+    page.set_viewport_size({"width": 1000, "height": 900})
+    page.check("input[aria-label='Compare BNMT-EL']")
+    expect(page.locator("#chart-corpus svg")).to_be_visible()
+    assert page.locator("#chart-corpus svg").bounding_box()["width"] > 300
+
+
 def test_the_pointer_shows_values(opened, url, api):
     page = drawn(opened(url))
     plot = page.locator("#chart-corpus .plot")
@@ -461,6 +487,23 @@ def test_everything_can_be_done_with_the_keyboard(opened, url):
     page.keyboard.press("Space")
     expect(page.locator("#chosen")).to_contain_text("WNMT-EL")
     expect(page.locator("input[aria-label='Compare WNMT-EL']")).to_be_focused()
+
+
+def test_the_address_is_kept_by_who_skips_before_anything_is_known(opened, url):
+    held = []
+    page = opened("about:blank")
+    page.route("**/page.json", lambda route: held.append(route))
+    page.goto(f"{url}/#phase=mock&sort=-reward")
+    for _ in range(PATIENCE // 50):
+        if held:
+            break
+        page.wait_for_timeout(50)
+    page.locator("#skip").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#title")).to_be_focused()
+    assert page.url.endswith("#phase=mock&sort=-reward")
+    held[0].continue_()
+    expect(page.locator("#title")).to_have_text("The mock phase")
 
 
 def test_the_arrow_keys_read_a_chart(opened, url):
