@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console, JustifyMethod
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -24,7 +24,10 @@ from simulator.tasks import DEFAULT_STORE
 BARS = "▁▂▃▄▅▆▇█"
 CURVE_WIDTH = 12
 HEADINGS = ("#", "system", "participant", "reward", "mean", "95 %", "regret", "gap", "BLEU", "gain", "curve")
-SPARED = ("participant", "gain", "curve")  # in this order, where a terminal has no room for all
+LONG, SHORT = 32, 12  # characters of a name before it is broken
+# What is spared in this order, where a terminal has no room for all beside names of so many characters.
+SPARED = dict.fromkeys(("participant", "gain", "curve"), LONG)
+SPARED |= dict.fromkeys(("regret", "95 %", "reward", "BLEU", "gap"), SHORT)
 MEANINGS = {
     "#": "runs with the same letter do not differ significantly from the best of them",
     "95 %": "the mean's interval is so much below and above it",
@@ -97,15 +100,13 @@ def print_board(board: Board, console: Console) -> None:
     scale = max((value for pace in paces.values() for value in pace), default=0.0)
     rows = [({**_cells(row), "curve": sparkline(paces[row.run], scale)}, _style(row)) for row in board.rows]
     headings = list(HEADINGS)
-    table = _table(headings, rows)
     anywhere = console.options.update(max_width=sys.maxsize)
-    for spared in SPARED:
-        if console.measure(table, options=anywhere).maximum > console.width:
+    for spared, name in SPARED.items():
+        if console.measure(_table(headings, rows, name), options=anywhere).maximum > console.width:
             headings.remove(spared)
-            table = _table(headings, rows)
     console.print(f"phase {board.phase} ({board.state}), {board.total:,} rounds", style="bold", highlight=False)
     if board.rows:
-        console.print(table)
+        console.print(_table(headings, rows, LONG))
         for heading in headings:
             if heading in MEANINGS:
                 console.print(f"{heading}: {MEANINGS[heading]}", style="dim", highlight=False)
@@ -115,12 +116,14 @@ def print_board(board: Board, console: Console) -> None:
         console.print(f"{name}: {signature}", style="dim", highlight=False, markup=False, soft_wrap=True)
 
 
-def _table(headings: Sequence[str], rows: Sequence[tuple[Mapping[str, str | Text], str | None]]) -> Table:
+def _table(headings: Sequence[str], rows: Sequence[tuple[Mapping[str, str | Text], str | None]], longest: int) -> Table:
+    """Rows of cells and styles; names are broken after so many characters."""
     table = Table(box=None, padding=(0, 1), header_style="bold")
     for heading in headings:
-        name = heading in ("system", "participant")
-        justify: JustifyMethod = "left" if name or heading == "curve" else "right"
-        table.add_column(heading, justify=justify, no_wrap=not name, overflow="fold")
+        if heading in ("system", "participant"):
+            table.add_column(heading, max_width=longest, overflow="fold")
+        else:
+            table.add_column(heading, justify="left" if heading == "curve" else "right", no_wrap=True)
     for cells, style in rows:
         table.add_row(*(cells[heading] for heading in headings), style=style)
     return table

@@ -156,6 +156,33 @@ class TestPrinting:
         assert re.fullmatch(r" 1a  ELM-domain-a +1,192\.6 +0\.2982 +±0\.0160 +0\.4166 +26% +51\.1 ", lines[first])
         assert lines[first + 1].strip() == "daptation", "nothing of a name is lost"
 
+    @pytest.mark.parametrize(
+        ("width", "first"),
+        [
+            (50, " 1a  ELM-domain-adap  1,192.6  0.2982   26%  51.1 "),
+            (40, " 1a  ELM-domain-ada  0.2982   26%  51.1 "),
+            (30, " 1a  ELM-domain-adapt  0.2982 "),
+        ],
+    )
+    def test_the_smallest_terminals_get_whole_numbers_only(self, width, first):
+        console = Console(width=width, record=True, file=io.StringIO())
+        print_board(boards.contest_board(), console)
+        lines = console.export_text().partition("#:")[0].splitlines()
+        assert first in lines
+        assert all(len(line) <= width for line in lines)
+        assert not any("…" in line[4:] for line in lines), (
+            "nothing is cut; unfinished runs have this in place of a rank"
+        )
+
+    def test_one_long_name_costs_nobody_a_column(self):
+        console = Console(width=120, record=True, file=io.StringIO())
+        board = boards.contest_board()
+        long = [replace(board.rows[0], system="x" * 64), *board.rows[1:]]
+        print_board(replace(board, rows=long), console)
+        lines = console.export_text().splitlines()
+        assert lines[1].split()[-4:] == ["gap", "BLEU", "gain", "curve"]
+        assert "".join(lines).count("x") >= 64
+
     def test_names_are_neither_markup_nor_control(self):
         console = Console(width=400, record=True, file=io.StringIO())
         print_board(boards.hostile_board(), console)
