@@ -19,8 +19,8 @@ from benchmarks.studies.table import Yardsticks, means, ordering, table
 from corpora.task import DESCRIPTION_FILE, Task
 from lambdas.phases import Layout
 from lambdas.store import open_store
-from learners.errors import SnapshotError
-from learners.journal import Journal
+from learners.errors import ResumeError, SnapshotError
+from learners.journal import Entry, Journal
 from learners.loop import begun_as, rounds_played
 from learners.nmt.pretraining import Schedule
 from learners.seed_models import Shelf, with_needs
@@ -58,18 +58,18 @@ def read_runs(arena: Arena, runs: Sequence[Contestant], task: Task) -> list[Play
     references = [pair.target for pair in task.pairs(PHASE)]
     played = []
     for contestant in runs:
-        folder = arena.run_folder(contestant)
-        if _rounds(folder) == layout.total:  # a journal that is still being written is left alone
-            entries = list(Journal(folder / "journal.jsonl").entries())
+        entries = _whole_journal(arena.run_folder(contestant), layout.total)
+        if entries:
             played.append(Played.from_journal(contestant, entries, references, layout))
     return played
 
 
-def _rounds(folder: Path) -> int:
+def _whole_journal(folder: Path, total: int) -> list[Entry]:
+    """That of a run which is finished; one that is still being written is left alone."""
     try:
-        return rounds_played(folder)
-    except SnapshotError:  # which whoever goes on with this run is told of
-        return 0
+        return list(Journal(folder / "journal.jsonl").entries()) if rounds_played(folder) == total else []
+    except (SnapshotError, ResumeError):  # which whoever goes on with this run is told of
+        return []
 
 
 def make_task(path: Path, given: argparse.Namespace) -> Task:
@@ -151,7 +151,7 @@ def _refuse_runs_of_others(arena: Arena, runs: Sequence[Contestant]) -> None:
         try:
             begun = begun_as(folder)
         except SnapshotError as damage:
-            raise SystemExit(str(damage)) from None
+            raise SystemExit(f"{damage}; or give the study another --folder") from None
         if begun not in (None, find_system(run.system).about(Shelf(arena.models), run.seed)):
             raise SystemExit(
                 f"the run in {folder} was begun by another version of {run.system}, or with another seed model than the"

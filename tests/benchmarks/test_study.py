@@ -242,13 +242,17 @@ def test_without_what_all_are_compared_with_there_is_no_table(begun):
     ("damaged", "told"),
     [
         ("snapshot", "^copy-source has not finished yet: the same command goes on$"),
-        ("run", "run is damaged .*; remove it: the snapshot beside it tells the same$"),
+        ("journal.jsonl", "^copy-source has not finished yet: the same command goes on$"),
+        (
+            "run",
+            "run is not a snapshot .*; remove it: the snapshot .* tells the same; or give the study another --folder$",
+        ),
     ],
 )
 def test_a_damaged_file_of_a_run_is_told_without_a_traceback(begun, damaged, told, tmp_path):
     folder = shutil.copytree(begun[0], tmp_path / "study")
     path = folder / "runs" / "dev" / "copy-source" / damaged
-    path.write_bytes(path.read_bytes()[:-2])
+    path.write_bytes(path.read_bytes()[2:])
     stopped = Status(Contestant("copy-source"), State.INTERRUPTED)
     with patch("benchmarks.studies.study.compete", return_value=[stopped]), pytest.raises(SystemExit, match=told):
         carried_out(folder, "--task-seed", "5")
