@@ -101,8 +101,8 @@ def print_board(board: Board, console: Console) -> None:
     rows = [({**_cells(row), "curve": sparkline(paces[row.run], scale)}, _style(row)) for row in board.rows]
     headings = list(HEADINGS)
     anywhere = console.options.update(max_width=sys.maxsize)
-    for spared, name in SPARED.items():
-        if console.measure(_table(headings, rows, name), options=anywhere).maximum > console.width:
+    for spared, longest in SPARED.items():
+        if console.measure(_table(headings, rows, longest), options=anywhere).maximum > console.width:
             headings.remove(spared)
     console.print(f"phase {board.phase} ({board.state}), {board.total:,} rounds", style="bold", highlight=False)
     if board.rows:
