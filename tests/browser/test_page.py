@@ -3,63 +3,19 @@
 import csv
 import io
 import json
-import threading
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
-from lambdas.errors import PhaseNotFoundError
 from leaderboard.publication import export_page
-from leaderboard.table import HeldOut, Status, make_board
+from leaderboard.table import Status, make_board
 from simulator.cloud.server import Server, running
-from tests.browser.conftest import PATIENCE, PHONE
+from tests.browser.conftest import PHONE
 from tests.browser.stage import BoardApi, serving
 from tests.browser.static_files import StaticFiles
+from tests.browser.visitor import GONE, answered, column, drawn, lines, systems, use_key
 from tests.leaderboard import boards
-
-GONE = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE")  # what a browser says of a server
-CHARTS = ["regret", "reward", "corpus", "sentence", "length"]
-
-
-def systems(page, section="finished"):
-    return page.locator(f"#{section} .system").all_inner_texts()
-
-
-def column(page, key, section="finished"):
-    return page.locator(f"#{section} td.column-{key} .value").all_inner_texts()
-
-
-def drawn(page):
-    """Wait for all charts."""
-    for name in CHARTS:
-        expect(page.locator(f"#chart-{name}[data-drawn] svg")).to_be_visible()
-    return page
-
-
-def lines(page, chart="regret"):
-    """The strokes of the lines in a chart."""
-    return page.locator(f"#chart-{chart} svg g.mark-line path").evaluate_all(
-        "paths => paths.map(path => path.getAttribute('stroke') || path.style.stroke)"
-    )
-
-
-def answered(page, api, count):
-    """Wait until the page has asked the service so often."""
-    for _ in range(PATIENCE // 50):
-        if len(api.requests) >= count:
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError(f"the page asked {len(api.requests)} times")
-
-
-def use_key(page, key="bmt_secret"):
-    page.click("#key-button")
-    page.fill("#key", key)
-    page.keyboard.press("Enter")
-    expect(page.locator("#key-dialog")).to_be_hidden()
-
 
 # what is shown
 
@@ -84,96 +40,9 @@ def test_numbers_are_those_of_the_board(opened, url, api):
     assert column(page, "corpus_bleu") == [f"{row.passes[-1].corpus_bleu:.1f}" for row in rows]
 
 
-def test_every_chart_has_a_drawing_a_sentence_and_a_table(opened, url):
-    page = drawn(opened(url))
-    for name in CHARTS:
-        figure = page.locator(f"#chart-{name}")
-        expect(figure.locator("figcaption")).to_contain_text("after 4,000 rounds")
-        figure.locator("summary").click()
-        expect(figure.locator("tbody tr").first).to_be_visible()
-    table = page.locator("#chart-corpus table")
-    assert table.locator("thead th").all_inner_texts() == ["Rounds", "70", "1,380", "2,690", "4,000"]
-    assert len(lines(page, "corpus")) == 9
-    assert page.locator("#chart-corpus svg g.mark-symbol path").count() == 9 * 4
-
-
-def test_until_a_phase_is_closed_passes_are_counted(opened, served, contest):
-    hidden = replace(contest, held_out=HeldOut(4, 0, []))
-    page = drawn(opened(served(BoardApi({"dev": hidden}))))
-    expect(page.locator("#visibility")).to_contain_text("Which rounds are held out is told when the phase is closed")
-    expect(page.locator("#chart-corpus figcaption")).to_contain_text("the highest held-out corpus BLEU in pass 4")
-    page.locator("#chart-corpus summary").click()
-    heads = page.locator("#chart-corpus table thead th")
-    assert heads.all_inner_texts() == ["Pass", "1", "2", "3", "4"]
-    page.locator("#chart-corpus .plot").focus()
-    page.keyboard.press("Home")
-    expect(page.locator("#chart-corpus .tip")).to_contain_text("pass 1")
-
-
-REASONS = {
-    "under way": (
-        {"held_out": HeldOut(4, 0, [])},
-        {
-            "corpus": "The first of 4 held-out passes is told when a run has played 1/4 of its rounds",
-            "regret": "Of 7 runs",
-        },
-    ),
-    "without held-out passes": (
-        {"held_out": HeldOut(0, 0, [])},
-        {"corpus": "This phase has no held-out passes", "length": "This phase has no held-out passes"},
-    ),
-    "not public": (
-        {"held_out": HeldOut(0, 0, []), "visible": "own"},
-        {"corpus": "Not told before this phase is closed", "sentence": "because nobody may know which rounds"},
-    ),
-}
-
-
-@pytest.mark.parametrize(("changes", "words"), REASONS.values(), ids=REASONS)
-def test_a_chart_without_data_says_why(opened, served, contest, changes, words):
-    board = replace(contest, rows=[replace(row, passes=[]) for row in contest.rows], **changes)
-    page = opened(served(BoardApi({"dev": board})))
-    for chart, text in words.items():
-        expect(page.locator(f"#chart-{chart} figcaption")).to_contain_text(text)
-    expect(page.locator("#chart-corpus .plot")).to_be_hidden()
-    expect(page.locator("#chart-corpus details")).to_be_hidden()
-
-
-def test_regret_without_an_oracle_says_so(opened, served, contest):
-    alone = [replace(row, regret=None, regrets={}) for row in contest.rows if row.role == "contestant"]
-    url = served(BoardApi({"dev": replace(contest, rows=alone)}))
-    expect(opened(url).locator("#chart-regret figcaption")).to_contain_text("this phase has no oracle yet")
-
-
 def test_the_time_of_the_last_data_is_told(opened, url):
     page = opened(url, timezone_id="UTC")
     expect(page.locator("#status")).to_have_text("live · data of 31 Dec 2025, 23:58:39")
-
-
-class SlowApi(BoardApi):
-    """Tells no board of ``slow`` phases before it is ``ready``."""
-
-    def __init__(self, boards, slow=("mock", "dev")):
-        super().__init__(boards)
-        self.ready, self._slow = threading.Event(), slow
-
-    def leaderboard(self, viewer, phase):
-        assert phase not in self._slow or self.ready.wait(2 * PATIENCE / 1000), "nobody else waits as long"
-        return super().leaderboard(viewer, phase)
-
-
-def test_nothing_can_be_pressed_before_there_are_data(opened, served, contest):
-    api = SlowApi({"dev": contest})
-    page = opened(served(api))
-    answered(page, api, 1)
-    for place in ("#csv", "#json", "#key-button", "#filter", "#board", "#charts", "#clear"):
-        expect(page.locator(place)).to_be_hidden()
-    page.locator(".skip").focus()
-    page.keyboard.press("Enter")
-    expect(page.locator("#title")).to_be_focused()
-    api.ready.set()
-    for place in ("#csv", "#json", "#key-button", "#filter", "#board", "#charts", "#clear"):
-        expect(page.locator(place)).to_be_visible()
 
 
 def saved(page, place):
@@ -223,74 +92,6 @@ def test_what_could_not_be_had_before_is_not_told_when_it_can(opened, url):
     page.unroute("**/*format=csv")
     saved(page, "#csv")
     expect(page.locator("#notice")).to_be_hidden()
-
-
-class PartlyHiddenApi(BoardApi):
-    """Knows of a mock phase, but refuses to show it."""
-
-    def leaderboard(self, viewer, phase):
-        if phase == "mock":
-            raise PhaseNotFoundError
-        return super().leaderboard(viewer, phase)
-
-
-def test_nothing_of_another_phase_stays_beside_one_that_is_refused(opened, served, contest):
-    page = drawn(opened(served(PartlyHiddenApi({"mock": contest, "dev": contest})), expected=["404"]))
-    page.click("#phases >> text=mock")
-    expect(page.locator("#notice")).to_have_text("the server answered with 404")
-    expect(page.locator("#title")).to_have_text("The mock phase")
-    for place in ("#tiles > *", "#board", "#csv", "#charts", "#clear"):
-        expect(page.locator(place).first).to_be_hidden()
-    page.click("#phases >> text=dev")
-    expect(page.locator("#title")).to_have_text("The dev phase")
-    expect(page.locator("#notice")).to_be_hidden()
-    expect(page.locator("#finished .system")).to_have_count(5)
-    page.check("#only")
-    expect(page.locator("#finished .system")).to_have_count(4)
-
-
-def test_while_another_phase_is_on_its_way_nothing_acts_on_the_one_before(opened, served, contest):
-    api = SlowApi({"mock": contest, "dev": contest})
-    api.ready.set()
-    page = drawn(opened(served(api)))
-    api.ready.clear()
-    page.click("#phases >> text=mock")
-    expect(page.locator("main > [inert]")).to_have_count(2)
-    page.locator("#skip").focus()
-    page.keyboard.press("Enter")
-    expect(page.locator("#title")).to_be_focused()
-    api.ready.set()
-    expect(page.locator("#title")).to_have_text("The mock phase")
-    expect(page.locator("main > [inert]")).to_have_count(0)
-
-
-def test_nothing_of_another_phase_stays_beside_one_that_is_lost(opened, contest):
-    with serving(BoardApi({"mock": contest, "dev": contest})) as url:
-        page = drawn(opened(url, expected=GONE))
-    page.click("#phases >> text=mock")
-    expect(page.locator("#title")).to_have_text("The mock phase")
-    expect(page.locator("#status")).to_contain_text("no connection")
-    expect(page.locator("#board")).to_be_hidden()
-
-
-def test_charts_do_not_wait_for_a_phase_that_was_left(opened, served, contest):
-    api = SlowApi({"mock": contest, "dev": contest}, slow=["dev"])
-    page = opened(f"{served(api)}#phase=dev")
-    answered(page, api, 1)
-    page.click("#phases >> text=mock")
-    drawn(page)
-    api.ready.set()
-
-
-def test_a_service_without_phases_says_so(opened, served):
-    api = BoardApi({})
-    page = opened(served(api))
-    expect(page.locator("#status")).to_have_text("there are no phases yet")
-    expect(page.locator("#board")).to_be_hidden()
-    page.evaluate("dispatchEvent(new Event('online'))")
-    page.reload()
-    expect(page.locator("#status")).to_have_text("there are no phases yet")
-    assert api.requests == []
 
 
 def test_an_empty_board_says_so(opened, served):
@@ -362,83 +163,6 @@ def test_regret_can_be_measured_against_any_oracle(opened, url, api):
     assert column(page, "regret") == [f"{row.regrets['organiser/SMT-oracle/1']:.4f}".replace("-", "−") for row in rows]
 
 
-def test_charts_switch_between_absolute_and_relative(opened, url):
-    page = drawn(opened(url))
-    page.locator("#chart-corpus").get_by_role("button", name="gain").click()
-    expect(page.locator("#chart-corpus")).to_have_attribute("data-drawn", "relative_corpus_bleu")
-    expect(page.locator("#chart-corpus figcaption")).to_contain_text("gain in corpus BLEU")
-    page.locator("#chart-reward").get_by_role("button", name="cumulative").click()
-    expect(page.locator("#chart-reward")).to_have_attribute("data-drawn", "reward")
-
-
-SLOWLY = """() => {
-    const embed = window.vegaEmbed;
-    window.vegaEmbed = async (...all) => {
-        document.body.dataset.drawing = "begun";
-        await new Promise(resolve => { window.goOn = resolve; });
-        return embed(...all);
-    };
-}"""
-
-
-def test_nothing_is_pointed_at_while_another_view_is_drawn(opened, url):
-    page = drawn(opened(url))
-    page.evaluate(SLOWLY)
-    chart = page.locator("#chart-corpus")
-    chart.get_by_role("button", name="gain").click()
-    expect(page.locator("body[data-drawing]")).to_be_attached()
-    chart.locator(".plot").hover()
-    expect(chart.locator(".tip")).to_be_hidden()
-    page.evaluate("goOn()")
-    expect(chart).to_have_attribute("data-drawn", "relative_corpus_bleu")
-    chart.locator(".plot").hover(position={"x": 200, "y": 90})
-    expect(chart.locator(".tip")).to_be_visible()
-
-
-def test_a_chart_that_was_drawn_out_of_sight_is_drawn_again(opened, served, contest):
-    page = drawn(opened(served(BoardApi({"mock": boards.empty_board(), "dev": contest}))))
-    page.evaluate(SLOWLY)
-    chart = page.locator("#chart-corpus")
-    chart.get_by_role("button", name="gain").click()
-    expect(page.locator("body[data-drawing]")).to_be_attached()
-    page.click("#phases >> text=mock")
-    expect(chart).to_be_hidden()
-    page.evaluate("goOn()")
-    expect(chart).to_have_attribute("data-drawn", "relative_corpus_bleu")
-    assert chart.locator("svg").evaluate("each => each.width.baseVal.value") == 0
-    page.evaluate("delete document.body.dataset.drawing")
-    page.click("#phases >> text=dev")
-    expect(page.locator("body[data-drawing]")).to_be_attached()
-    page.evaluate("goOn()")
-    expect(chart.locator("svg")).to_be_visible()
-    assert chart.locator("svg").bounding_box()["width"] > 400
-
-
-def test_charts_are_as_wide_as_a_window_that_changed_while_they_were_out_of_sight(opened, url):
-    page = drawn(opened(url))
-    page.click("#clear")
-    expect(page.locator("#chart-corpus .plot")).to_be_hidden()
-    page.set_viewport_size({"width": 1000, "height": 900})
-    page.check("input[aria-label='Compare BNMT-EL']")
-    expect(page.locator("#chart-corpus svg")).to_be_visible()
-    assert page.locator("#chart-corpus svg").bounding_box()["width"] > 300
-
-
-def test_the_pointer_shows_values(opened, url, api):
-    page = drawn(opened(url))
-    plot = page.locator("#chart-corpus .plot")
-    plot.scroll_into_view_if_needed()
-    box = plot.bounding_box()
-    page.mouse.move(box["x"] + box["width"] - 12, box["y"] + 100)
-    tip = page.locator("#chart-corpus .tip")
-    expect(tip).to_contain_text("4,000 rounds")
-    [best] = [row for row in api.boards["dev"].rows if row.system == "BNMT-oracle"]
-    assert tip.locator("bdi").first.inner_text() == "BNMT-oracle"
-    assert tip.locator("b").first.inner_text() == f"{best.passes[-1].corpus_bleu:.1f}"
-    page.mouse.move(5, 5)
-    expect(tip).to_be_hidden()
-
-
 # everybody
 
 
@@ -489,37 +213,6 @@ def test_everything_can_be_done_with_the_keyboard(opened, url):
     expect(page.locator("input[aria-label='Compare WNMT-EL']")).to_be_focused()
 
 
-def test_the_address_is_kept_by_who_skips_before_anything_is_known(opened, url):
-    held = []
-    page = opened("about:blank")
-    page.route("**/page.json", lambda route: held.append(route))
-    page.goto(f"{url}/#phase=mock&sort=-reward")
-    for _ in range(PATIENCE // 50):
-        if held:
-            break
-        page.wait_for_timeout(50)
-    page.locator("#skip").focus()
-    page.keyboard.press("Enter")
-    expect(page.locator("#title")).to_be_focused()
-    assert page.url.endswith("#phase=mock&sort=-reward")
-    held[0].continue_()
-    expect(page.locator("#title")).to_have_text("The mock phase")
-
-
-def test_the_arrow_keys_read_a_chart(opened, url):
-    page = drawn(opened(url))
-    slider = page.get_by_role("slider", name="Held-out corpus BLEU")
-    slider.focus()
-    page.keyboard.press("Home")
-    assert slider.get_attribute("aria-valuetext").startswith("70 rounds: ")
-    page.keyboard.press("ArrowRight")
-    assert slider.get_attribute("aria-valuetext").startswith("1,380 rounds: \u2068BNMT-oracle\u2069 ")
-    page.keyboard.press("End")
-    expect(page.locator("#chart-corpus .tip")).to_contain_text("4,000 rounds")
-    page.keyboard.press("Escape")
-    expect(page.locator("#chart-corpus .tip")).to_be_hidden()
-
-
 def test_paper_gets_no_controls(opened, url):
     page = drawn(opened(url, color_scheme="dark"))
     page.emulate_media(media="print")
@@ -563,18 +256,6 @@ def test_nothing_is_sent_or_drawn_again_when_nothing_has_changed(opened, url, ap
     assert all(request.last_headers.get("if-none-match") for request in api.requests)
     assert page.evaluate("changes") == 0
     expect(page.locator("#status")).to_contain_text("live")
-
-
-def test_a_server_that_goes_away_and_comes_back(opened, contest):
-    api = BoardApi({"dev": contest})
-    with serving(api) as url:
-        page = drawn(opened(url, expected=GONE))
-    expect(page.locator("#status")).to_contain_text("no connection")
-    expect(page.locator("#finished .system")).to_have_count(5)
-    api.boards["dev"] = boards.empty_board()
-    with serving(api, port=int(url.rpartition(":")[2])):
-        expect(page.locator("#status")).to_contain_text("live")
-        expect(page.locator("#empty")).to_be_visible()
 
 
 def test_a_key_shows_ones_own_view_and_a_wrong_one_is_forgotten(opened, url, api):
