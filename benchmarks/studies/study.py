@@ -67,9 +67,10 @@ def read_runs(arena: Arena, runs: Sequence[Contestant], task: Task) -> list[Play
 def _whole_journal(folder: Path, total: int) -> list[Entry]:
     """That of a run which is finished; one that is still being written is left alone."""
     try:
-        return list(Journal(folder / "journal.jsonl").entries()) if rounds_played(folder) == total else []
-    except (SnapshotError, ResumeError):  # which whoever goes on with this run is told of
+        entries = list(Journal(folder / "journal.jsonl").entries()) if rounds_played(folder) == total else []
+    except (SnapshotError, ResumeError, FileNotFoundError):  # which whoever goes on with this run is told of
         return []
+    return entries if len(entries) == total else []
 
 
 def make_task(path: Path, given: argparse.Namespace) -> Task:

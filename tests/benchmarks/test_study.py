@@ -258,6 +258,18 @@ def test_a_damaged_file_of_a_run_is_told_without_a_traceback(begun, damaged, tol
         carried_out(folder, "--task-seed", "5")
 
 
+@pytest.mark.parametrize("lines", [None, 2802])
+def test_a_journal_that_lost_lines_is_not_taken_for_a_finished_run(begun, lines, tmp_path):
+    folder = shutil.copytree(begun[0], tmp_path / "study")
+    path = folder / "runs" / "dev" / "copy-source" / "journal.jsonl"
+    whole = path.read_text().splitlines(keepends=True)
+    path.unlink() if lines is None else path.write_text("".join(whole[:lines]))
+    stopped = Status(Contestant("copy-source"), State.INTERRUPTED)
+    told = "^copy-source has not finished yet: the same command goes on$"
+    with patch("benchmarks.studies.study.compete", return_value=[stopped]), pytest.raises(SystemExit, match=told):
+        carried_out(folder, "--task-seed", "5")
+
+
 def test_what_a_run_began_with_is_kept(begun):
     folder, _ = begun
     carried_out(folder, "--task-seed", "5", "--systems", "copy-source", "word-for-word")
