@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 SAM_VENV := .venv-sam
 SAM_READY := $(SAM_VENV)/.ready
 BUNDLE := build/bundle
-ROOMS := corpora lambdas leaderboard learners simulator client_sdk/banditmt_client benchmarks tests
+ROOMS := task corpora lambdas leaderboard learners simulator client_sdk/banditmt_client benchmarks tests
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint format bench bench-full bench-archive load soak audit study-learning study-smt serve \
@@ -32,7 +32,7 @@ demo: setup  ## run the main job on this machine
 
 test: setup  ## run all tests, with coverage
 	$(BIN)/python -m pytest -n auto --cov --cov-report=
-	$(BIN)/python .ci/coverage-floor 95 leaderboard lambdas client_sdk/banditmt_client
+	$(BIN)/python .ci/coverage-floor 95 task leaderboard lambdas client_sdk/banditmt_client
 
 lint: setup  ## ruff, ruff format and mypy
 	$(BIN)/ruff check .
@@ -85,10 +85,10 @@ $(SAM_READY): requirements-sam.lock
 	$(SAM_VENV)/bin/pip install --quiet --no-deps -r requirements-sam.lock
 	@touch $@
 
-# What the functions carry: the service, the judge's pure parts and its page, and few libraries, for arm64. `sam build` asks for a
+# What the functions carry: the kernel, the service, the judge's pure parts and its page, and few libraries, for arm64. `sam build` asks for a
 # build-* target for each function of the template (see samconfig.toml).
 RUNTIME := $(shell sed -n 's/^ *Runtime: python//p' template.yaml)
-BUNDLED := $(shell grep -rLE --include='*.py' '^ *(import|from) (numpy|sacrebleu|altair|vl_convert)' lambdas leaderboard)
+BUNDLED := $(shell grep -rLE --include='*.py' '^ *(import|from) (numpy|sacrebleu|altair|vl_convert)' task lambdas leaderboard)
 
 $(BUNDLE): $(BUNDLED) $(wildcard leaderboard/site/*) leaderboard/figures.py leaderboard/publication.py lambdas/requirements.txt requirements.lock
 	rm -rf $@ $@.part

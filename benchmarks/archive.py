@@ -25,11 +25,13 @@ from lambdas.archive import Archive, export
 from lambdas.feedback import Feedback
 from lambdas.ledger import Round, Run
 from lambdas.loading import await_text
-from lambdas.phases import TRAINING, Layout, Phase
-from lambdas.registry import DEFAULT_RUNS, PhaseRecord, PhaseState, Registry, run_id
+from lambdas.registry import DEFAULT_RUNS, PhaseRecord, PhaseState, Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.store.sqlite import SQLiteStore
 from leaderboard.metrics.online import to_ticks
+from task.layout import Layout
+from task.names import run_id
+from task.phases import TRAINING, Phase
 
 ROUNDS = 50_000
 DIFFERENT = 20_000  # rounds that are really scored; longer runs repeat them

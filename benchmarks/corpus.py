@@ -18,7 +18,7 @@ from pathlib import Path
 from sacremoses import MosesPunctNormalizer, MosesTokenizer
 
 from corpora.characters import drop_non_printing
-from corpora.cleaning import CHUNK, OUT_OF_DOMAIN_TOKENS, Counts, Settings, clean_all, point_decimals, pretokenise
+from corpora.cleaning import CHUNK, Counts, Settings, clean_all, point_decimals, pretokenise
 from corpora.description import Description
 from corpora.parallel import ordered_map
 from corpora.synth import Generator
@@ -26,13 +26,14 @@ from corpora.synthesis import LANGUAGES, LICENCE, synthesise
 from corpora.task import Pair
 from lambdas.feedback import Feedback
 from simulator.scales import SCALES, Scale, ScaleName
+from task.limits import MAX_OUT_OF_DOMAIN_TOKENS
 
 PROCESSES = 2
 SMALL = SCALES[ScaleName.DEMO]
 CLEANED_BY_US = 40_000  # pairs; enough that starting two processes hardly counts
 CLEANED_BY_RIVAL = 8_000
 MEMORY = 600  # megabytes that all processes together may take
-SETTINGS = Settings(*LANGUAGES, OUT_OF_DOMAIN_TOKENS)
+SETTINGS = Settings(*LANGUAGES, MAX_OUT_OF_DOMAIN_TOKENS)
 
 
 def megabytes(whose: int) -> float:

@@ -26,13 +26,14 @@ from typing import Any, NamedTuple
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver
 
 from lambdas.loading import load_phase
-from lambdas.phases import Layout, Phase
 from lambdas.registry import Registry
 from lambdas.store import open_store
 from simulator.cloud.gateway import Gateway, Handler
 from simulator.cloud.messages import Application, Refusal, Request, Response
 from simulator.cloud.server import Server, running
 from simulator.cloud.template import Template
+from task.layout import Layout
+from task.phases import Phase
 
 ROUNDS = 150  # per connection in one slice
 SLICES = 15  # of each server, in turn, so that all see the same weather; the median counts

@@ -23,7 +23,6 @@ from sacrebleu.metrics.bleu import BLEU
 from lambdas.ledger import Round, Run
 from lambdas.library import Library
 from lambdas.loading import load_phase
-from lambdas.phases import TRAINING, Layout, Phase
 from lambdas.registry import PhaseRecord, Registry
 from lambdas.scoreboard import Scoreboard, contest
 from lambdas.store import Store, open_store
@@ -35,6 +34,8 @@ from leaderboard.metrics.online import to_ticks
 from leaderboard.summaries import RunIdentity, Summary
 from leaderboard.table import make_board
 from simulator.cloud.template import Template
+from task.layout import Layout
+from task.phases import TRAINING, Phase
 
 FAST_ENOUGH = 200_000  # rounds per second of one core; or else
 TIMES_FASTER = 20  # than a fold that scores again
@@ -108,8 +109,7 @@ def full_scale_summary(number: int, texts: list[tuple[str, str]]) -> Summary:
     known = [(score(counts), counts) for counts in (statistics(*pair) for pair in texts)]
     layout = TRAINING.layout
     rounds = (
-        JudgedRound(k, *known[k * 7919 % PAIRS], k // 117_634 if k % 117_634 < 4_000 else None, k)
-        for k in range(layout.total)
+        JudgedRound(k, *known[k * 7919 % PAIRS], TRAINING.layout.place(k).held_out_pass, k) for k in range(layout.total)
     )
     identity = RunIdentity(f"run-{number}", "bench", TRAINING.name, f"X-{number}", 1, 0)
     return Summary.begin(identity, layout.total).fold(rounds)

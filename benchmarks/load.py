@@ -22,9 +22,10 @@ from typing import NamedTuple
 
 from benchmarks.gateway import SENTENCE, Client, Served, banditmt_server
 from lambdas.loading import load_phase
-from lambdas.phases import Layout, Phase
 from lambdas.registry import Registry
 from lambdas.store import open_store
+from task.layout import Layout
+from task.phases import Phase
 
 CLIENTS = (1, 2, 4, 8, 16, 32, 64)
 ROUNDS = 20_000  # of the phase: more than one client plays in some seconds; who is through is done

@@ -38,12 +38,13 @@ from benchmarks import gateway
 from lambdas import wiring
 from lambdas.handlers import read, score
 from lambdas.loading import load_phase
-from lambdas.phases import TRAINING, Layout, Phase
 from lambdas.registry import Registry
 from lambdas.service import Sentence, Service
 from lambdas.store import Store
 from lambdas.store.dynamodb import CONFIG, DynamoDBStore
 from lambdas.store.sqlite import SQLiteStore
+from task.layout import Layout
+from task.phases import TRAINING, Phase
 
 SLICES = 9  # of each line, in turn
 TARGET, TIMES_MOTO = 6_000, 20  # rounds per second, or so many times what moto makes

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from corpora.characters import first_non_printing
-from corpora.cleaning import IN_DOMAIN_TOKENS, OUT_OF_DOMAIN_TOKENS
 from corpora.description import DOCUMENTS, OUT_OF_DOMAIN, PARTS, PHASES, Description, file_name
 from corpora.errors import CorpusError, InputError
 from corpora.lines import FileSummary, read_lines
 from corpora.task import Order, Task
+from task.limits import MAX_IN_DOMAIN_TOKENS, MAX_OUT_OF_DOMAIN_TOKENS
 
 MAX_PROBLEMS = 20  # per file; whoever reads more learns nothing new
 
@@ -100,7 +100,7 @@ def _expected_files(description: Description) -> set[str]:
 def _file_problems(file: Path, expected: FileSummary, order: Order | None) -> Iterator[str]:
     """What is wrong with one file: its lines, its held-out passes, and whether it is what ``task.json`` describes."""
     part, side = file.name.split(".")[:2]
-    max_tokens = OUT_OF_DOMAIN_TOKENS if part == OUT_OF_DOMAIN else IN_DOMAIN_TOKENS
+    max_tokens = MAX_OUT_OF_DOMAIN_TOKENS if part == OUT_OF_DOMAIN else MAX_IN_DOMAIN_TOKENS
     digest, size, number = hashlib.sha256(), 0, 0
     block: list[str] = []
     differing: list[str] = []  # said last: a line too many or too few puts every pass after it out of step

@@ -18,8 +18,6 @@ from corpora.task import Pair
 if TYPE_CHECKING:
     from corpora.moses import FastNormalizer, FastTokenizer
 
-IN_DOMAIN_TOKENS = 25  # the longest source sentences of the paper's Table 2
-OUT_OF_DOMAIN_TOKENS = 150
 MAX_CHARACTERS = 10_000  # no sentence of 150 tokens has more; spares the tokeniser what is no sentence
 CHUNK = 1000  # pairs per message to another process
 

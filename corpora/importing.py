@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from corpora.cleaning import IN_DOMAIN_TOKENS, OUT_OF_DOMAIN_TOKENS, Counts, Settings, clean_all
+from corpora.cleaning import Counts, Settings, clean_all
 from corpora.description import OUT_OF_DOMAIN, Description
 from corpora.errors import CorpusError
 from corpora.spool import Spool
 from corpora.task import PROGRESS_STEP, Order, Pair, TaskWriter, in_served_order, write_pairs
+from task.limits import MAX_IN_DOMAIN_TOKENS, MAX_OUT_OF_DOMAIN_TOKENS
 
 Progress = Callable[[int], None]  # is told how many more pairs have been read
 
@@ -42,13 +43,13 @@ def import_task(
     with TaskWriter(path, description) as writer:
         if material.out_of_domain is not None:
             counts[OUT_OF_DOMAIN] = news = Counts()
-            settings = Settings(*languages, OUT_OF_DOMAIN_TOKENS)
+            settings = Settings(*languages, MAX_OUT_OF_DOMAIN_TOKENS)
             pairs = _cleaned(material.out_of_domain, settings, news, material, processes, progress)
             documents = material.keep_documents
             files = write_pairs(writer.directory, OUT_OF_DOMAIN, languages, pairs, documents=documents)
             writer.add(OUT_OF_DOMAIN, files, cleaning=news.as_record())
         with Spool(writer.directory / "spool") as spool:
-            settings = Settings(*languages, IN_DOMAIN_TOKENS)
+            settings = Settings(*languages, MAX_IN_DOMAIN_TOKENS)
             shop = counts["in-domain"]
             for pair in _cleaned(material.in_domain, settings, shop, material, processes, progress):
                 spool.add(pair)

@@ -31,7 +31,7 @@ class Pair(NamedTuple):
 
 
 class Round(Protocol):
-    """What an order says of one round; ``lambdas.phases.Place`` is one."""
+    """What an order says of one round; ``task.layout.Place`` is one."""
 
     @property
     def sentence(self) -> int: ...
@@ -41,7 +41,7 @@ class Round(Protocol):
 
 
 class Order(Protocol):
-    """The order in which a phase serves its distinct sentences; ``lambdas.phases.Layout`` is one."""
+    """The order in which a phase serves its distinct sentences; ``task.layout.Layout`` is one."""
 
     @property
     def blocks(self) -> int: ...

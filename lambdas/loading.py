@@ -10,7 +10,6 @@ nobody has added another: who loads the same text meanwhile writes the same bloc
 """
 
 import hashlib
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
@@ -20,18 +19,14 @@ from itertools import islice
 from lambdas.errors import OrganiserError, UnavailableError
 from lambdas.feedback import Feedback
 from lambdas.library import BLOCK_SIZE, pack
-from lambdas.phases import Phase
 from lambdas.registry import DEFAULT_RUNS, PhaseRecord, PhaseState, Registry
 from lambdas.store.interface import Shelf, Store
+from task.limits import MAX_SENTENCE_CHARACTERS, has_undecoded_bytes, is_one_line
+from task.phases import Phase
 
 CHECKPOINT_BLOCKS = 25  # blocks written between two checkpoints: one batch of DynamoDB
-MAX_SENTENCE_CHARACTERS = 2_000
 LOADER_SECONDS = 300  # without a sign of life, after which a loader counts as dead: longer than any write takes
 MAX_RACES = 50
-
-# As with translations: a source that could not be sent back would stop everybody whose system copies it. U+FFFD is what
-# decoding leaves of bytes that were not UTF-8.
-_NOT_ONE_LINE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffd]")
 
 Pair = tuple[str, str]  # source and reference
 
@@ -225,7 +220,9 @@ def _blocks(phase: Phase, pairs: Iterable[Pair], block_size: int) -> Iterator[_B
 
 def _check(pair: Pair, number: int, phase: Phase) -> None:
     for side, sentence in zip(("source", "reference"), pair, strict=True):
-        if not sentence.strip() or len(sentence) > MAX_SENTENCE_CHARACTERS or _NOT_ONE_LINE.search(sentence):
+        # as with translations: a source that could not be sent back would stop every system that copies it
+        is_text = is_one_line(sentence) and not has_undecoded_bytes(sentence)
+        if not sentence.strip() or len(sentence) > MAX_SENTENCE_CHARACTERS or not is_text:
             raise LoadError(
                 f"the {side} of pair {number:,} of phase {phase.name} is not one line of "
                 f"1 to {MAX_SENTENCE_CHARACTERS:,} printable characters (U+FFFD, left of broken UTF-8, is none)"

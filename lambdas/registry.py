@@ -5,7 +5,6 @@ password hash would protect a guessable secret, which this is not, and would cos
 hash is safe against timing, because nobody can choose the hash of a key they do not know.
 """
 
-import base64
 import hashlib
 import re
 import secrets
@@ -18,16 +17,17 @@ from typing import Self
 from lambdas.errors import BadRequestError, OrganiserError
 from lambdas.feedback import Feedback, Verdict
 from lambdas.ledger import Run
-from lambdas.phases import Layout, Phase
 from lambdas.store.interface import Document, Store, StoreError
 from lambdas.tokens import MAX_KEYS, KeyRing
 from leaderboard.families import Role, RoleKind
+from task.layout import Layout
+from task.names import NAME_RULE, is_name
+from task.phases import Phase
 
 KEY_PREFIX = "bmt_"  # so that secret scanners and people recognise it
 MAX_CHANGE_RACES = 20  # lost in a row before an organiser is asked to look again
 DEFAULT_RUNS = {True: 1_000, False: 100}  # runs per participant in a phase: repeatable or not
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}", re.ASCII)
 _API_KEY = re.compile(KEY_PREFIX + r"[A-Za-z0-9_-]{43}", re.ASCII)
 
 
@@ -119,16 +119,9 @@ class PhaseRecord:
         )
 
 
-def is_name(name: str) -> bool:
-    """Participants, systems and phases have names that can stand in a file name, a URL and a table."""
-    return _NAME.fullmatch(name) is not None
-
-
 def check_name(name: str, what: str) -> None:
     if not is_name(name):
-        raise BadRequestError(
-            f"the name of a {what} is 1 to 64 characters: letters, digits and . _ + - (a letter or digit first)"
-        )
+        raise BadRequestError(f"the name of a {what} is {NAME_RULE}")
 
 
 def digest_of(api_key: str) -> str | None:
@@ -139,12 +132,6 @@ def digest_of(api_key: str) -> str | None:
 def hash_of_name(name: str) -> str:
     """What is kept of a name that was erased."""
     return hashlib.sha256(name.encode()).hexdigest()
-
-
-def run_id(participant: str, phase: str, system: str, attempt: int) -> str:
-    """The same run gets the same name wherever a competition is repeated, and so the same perturbations."""
-    digest = hashlib.sha256("\0".join((participant, phase, system, str(attempt))).encode()).digest()
-    return base64.b32encode(digest)[:26].decode().lower()  # 130 bits
 
 
 class Registry:

@@ -12,13 +12,13 @@ from threading import Lock
 
 from lambdas import ledger
 from lambdas.ledger import Result, Run
-from lambdas.phases import Layout
 from lambdas.registry import Participant, PhaseRecord, PhaseState, Registry
 from lambdas.store.interface import Store
 from leaderboard.metrics.bleu import BleuStatistics
 from leaderboard.metrics.online import GapError, RelativeReward, Round
 from leaderboard.summaries import RunIdentity, Summary, SummaryError
 from leaderboard.table import Board, Contest, HeldOut, make_board
+from task.layout import Layout
 
 CHUNK = 50_000  # rounds folded before a summary is kept: what an interruption can cost
 
@@ -26,8 +26,7 @@ CHUNK = 50_000  # rounds folded before a summary is kept: what an interruption c
 def contest(record: PhaseRecord) -> Contest:
     """A phase as the judge sees it."""
     layout = record.phase.layout
-    ends = [number * (layout.block + layout.gap) + layout.block for number in range(layout.blocks)]
-    held_out = HeldOut(layout.blocks, layout.block, ends)
+    held_out = HeldOut(layout.blocks, layout.block, list(layout.pass_ends))
     return Contest(record.phase.name, record.state.value, layout.total, held_out, record.feedback.signature)
 
 

@@ -13,7 +13,6 @@ A round is one conditional write and no read. Keys, participants, phases and tok
 and blocks of sentences never change, and are remembered for as long as there is room.
 """
 
-import re
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -23,21 +22,18 @@ from lambdas import errors
 from lambdas.cache import Cache
 from lambdas.ledger import Progress, Round, Run
 from lambdas.library import Library
-from lambdas.registry import Participant, PhaseRecord, PhaseState, Registry, check_name, digest_of, is_name, run_id
+from lambdas.registry import Participant, PhaseRecord, PhaseState, Registry, check_name, digest_of
 from lambdas.scoreboard import Scoreboard
 from lambdas.store.interface import Store
 from lambdas.tokens import KeyRing, Position
 from leaderboard.metrics.online import TICKS, to_ticks
 from leaderboard.table import Board
+from task.limits import MAX_TRANSLATION_CHARACTERS, has_undecoded_bytes, is_one_line
+from task.names import is_name, is_run_id, run_id
 
 STALENESS_SECONDS = 10.0
 BOARD_SECONDS = 2.0  # how long a leaderboard is shown again before it is judged anew
-MAX_CHARACTERS = 4_000  # of a translation: some 25 times the longest sentence of the task
 MAX_OPENING_RACES = 50  # lost in a row before a client is asked to come back
-
-_RUN = re.compile(r"[a-z2-7]{26}", re.ASCII)
-_NOT_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # controls, and halves of characters
-_UNDECODED = "\ufffd"  # what a gateway puts where bytes are not UTF-8
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,14 +118,14 @@ class PhaseInfo:
 
 def check_translation(translation: str) -> None:
     """A translation is one line of text with at least one token. It is kept as sent, and scored split on whitespace."""
-    if len(translation) > MAX_CHARACTERS:
-        raise errors.TooLargeError(f"a translation has at most {MAX_CHARACTERS:,} characters")
-    if _NOT_TEXT.search(translation):
+    if len(translation) > MAX_TRANSLATION_CHARACTERS:
+        raise errors.TooLargeError(f"a translation has at most {MAX_TRANSLATION_CHARACTERS:,} characters")
+    if not is_one_line(translation):
         raise errors.InvalidTranslationError(
             "a translation is one line of text: control characters (line breaks and tabs too) and lone surrogates "
             "are refused"
         )
-    if _UNDECODED in translation:
+    if has_undecoded_bytes(translation):
         raise errors.InvalidTranslationError(
             "the translation has U+FFFD in it, which stands for bytes that were not UTF-8: send JSON in UTF-8, as "
             "application/json"
@@ -277,7 +273,7 @@ class Service:
         return self._registry.ring()
 
     def _own_run(self, participant: Participant, run: str) -> Run:
-        opened = self._runs.get(run, self._store.opening) if _RUN.fullmatch(run) else None
+        opened = self._runs.get(run, self._store.opening) if is_run_id(run) else None
         if opened is None or opened.participant != participant.name:
             raise errors.RunNotFoundError
         return opened
@@ -285,7 +281,7 @@ class Service:
     # the steps
 
     def _progress(self, participant: Participant, run: str) -> Progress:
-        progress = self._store.progress(run) if _RUN.fullmatch(run) else None
+        progress = self._store.progress(run) if is_run_id(run) else None
         if progress is None or progress.run.participant != participant.name:
             raise errors.RunNotFoundError
         return progress

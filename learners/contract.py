@@ -7,9 +7,9 @@ resume possible, wherever a process is killed.
 import math
 from abc import ABC, abstractmethod
 
-from banditmt_client.run import MAX_CHARACTERS
 from learners.errors import RewardError
 from learners.snapshot import Snapshot
+from task.limits import MAX_TRANSLATION_CHARACTERS
 
 PLACEHOLDER = "-"  # what an empty source is translated to, since the service takes no empty translation
 
@@ -19,9 +19,9 @@ def bounded(text: str) -> str:
 
     It would refuse a longer one, and a learner that goes on where it was would propose it again and again.
     """
-    if len(text) <= MAX_CHARACTERS:
+    if len(text) <= MAX_TRANSLATION_CHARACTERS:
         return text
-    return text[: MAX_CHARACTERS + 1].rpartition(" ")[0] or text[:MAX_CHARACTERS]
+    return text[: MAX_TRANSLATION_CHARACTERS + 1].rpartition(" ")[0] or text[:MAX_TRANSLATION_CHARACTERS]
 
 
 def legal(reward: float, what: str = "a reward") -> float:

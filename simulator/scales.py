@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from lambdas.phases import DEV, MOCK, TRAINING, Layout, LayoutError
+from task.layout import Layout, LayoutError
+from task.phases import DEV, MOCK, TRAINING
 
 
 @dataclass(frozen=True, slots=True)

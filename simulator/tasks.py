@@ -6,9 +6,10 @@ from pathlib import Path
 from corpora.task import Task
 from lambdas.feedback import Feedback
 from lambdas.loading import load_phase
-from lambdas.phases import PHASES, Layout, Phase
 from lambdas.registry import PhaseRecord
 from lambdas.store import Store
+from task.layout import Layout
+from task.phases import PHASES, Phase
 
 STATE = Path(".banditmt")  # what commands make when they are not told where, in the current folder
 DEMO = STATE / "demo"  # of ``banditmt demo``, with all that belongs to it

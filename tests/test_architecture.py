@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-ROOMS = ["banditmt_client", "corpora", "lambdas", "leaderboard", "learners", "simulator"]
+ROOMS = ["banditmt_client", "corpora", "lambdas", "leaderboard", "learners", "simulator", "task"]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-FOLDERS = ["corpora", "lambdas", "leaderboard", "learners", "simulator", "client_sdk/banditmt_client"]
+FOLDERS = ["corpora", "lambdas", "leaderboard", "learners", "simulator", "task", "client_sdk/banditmt_client"]
 
 
 def test_the_import_arrows_hold():
@@ -47,6 +47,11 @@ def test_learners_know_nothing_of_the_judge_but_its_metrics():
     assert all(name.startswith("leaderboard.metrics") for name in known), known
 
 
+def test_the_kernel_needs_the_standard_library_alone():
+    packages = {name.partition(".")[0] for name in imported("task")}
+    assert packages - sys.stdlib_module_names <= {"task"}
+
+
 def test_the_sdk_needs_requests_and_what_comes_with_it():
     packages = {name.partition(".")[0] for name in imported("client_sdk/banditmt_client")}
     assert packages - sys.stdlib_module_names <= {"banditmt_client", "requests", "urllib3"}
@@ -68,7 +73,9 @@ def test_every_file_says_in_a_sentence_what_it_is(folder):
 def test_the_sdk_is_light_to_import():
     program = "import sys, banditmt_client; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.split()
-    assert not {"torch", "boto3", "numpy", "lambdas", "leaderboard", "simulator", "learners", "corpora"} & set(loaded)
+    assert not {"torch", "boto3", "numpy", "lambdas", "leaderboard", "simulator", "learners", "corpora", "task"} & set(
+        loaded
+    )
 
 
 def test_the_lock_pins_every_dependency_exactly():

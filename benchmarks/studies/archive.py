@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import NoReturn
 
 from benchmarks.studies.played import SUFFIX, Played
-from lambdas.phases import Layout
 from learners.seed_models import SeedModel, with_needs
 from simulator.competition import Contestant
 from simulator.pretraining import needed_models
+from task.layout import Layout
 
 ORIGIN = "origin.json"
 

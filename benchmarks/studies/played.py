@@ -14,10 +14,10 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from lambdas.phases import Layout
 from leaderboard.metrics.bleu import corpus_bleu, statistics, total
 from learners.journal import Entry
 from simulator.competition import Contestant
+from task.layout import Layout
 
 SUFFIX = ".json.gz"  # of the file of a run
 DECIMALS = 4  # of rewards: a table has no more, and a file of a run becomes four times smaller
@@ -46,8 +46,8 @@ class Played:
         """What was proposed, beside the references that the system never saw."""
 
         def held_out(number: int) -> HeldOutPass:
-            places = [k for k in range(layout.total) if layout.place(k).held_out_pass == number]
-            counts = total(statistics(entries[k].translation, references[k]) for k in places)
+            rounds = layout.rounds_of_pass(number)
+            counts = total(statistics(entries[k].translation, references[k]) for k in rounds)
             return HeldOutPass(corpus_bleu(counts), counts.candidates[0] / counts.reference_length)
 
         rewards = np.array([entry.reward for entry in entries]).round(DECIMALS)

@@ -17,7 +17,6 @@ from benchmarks.studies.figures import save_figures
 from benchmarks.studies.played import Played
 from benchmarks.studies.table import Yardsticks, means, ordering, table
 from corpora.task import DESCRIPTION_FILE, Task
-from lambdas.phases import Layout
 from lambdas.store import open_store
 from learners.errors import ResumeError, SnapshotError
 from learners.journal import Entry, Journal
@@ -28,6 +27,7 @@ from learners.systems import find_system
 from simulator.competition import Arena, Contestant, State, Status, compete, contestants
 from simulator.pretraining import make_seed_models, needed_models
 from simulator.tasks import load_task
+from task.layout import Layout
 
 PHASE = "dev"
 RUNS = "runs"  # beside the table: what came of each run

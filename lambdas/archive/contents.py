@@ -17,12 +17,13 @@ from lambdas.audit import TOLERANCE
 from lambdas.errors import OrganiserError, ServiceError
 from lambdas.ledger import Round, Run
 from lambdas.loading import Pair, fingerprinted
-from lambdas.registry import ApiKey, Participant, PhaseRecord, is_name
+from lambdas.registry import ApiKey, Participant, PhaseRecord
 from lambdas.service import check_translation
 from lambdas.tokens import MAX_KEYS
 from leaderboard.families import Role, RoleKind
 from leaderboard.metrics import bleu
 from leaderboard.metrics.online import to_ticks
+from task.names import is_name, is_run_id
 
 # Kinds in the order in which they come. Keys are last: nobody can play before everything else is restored.
 SECTIONS = [HEADER, "phase", "participant", "role", "ring", "run", "text", "key", END]
@@ -30,7 +31,6 @@ SECTIONS = [HEADER, "phase", "participant", "role", "ring", "run", "text", "key"
 STEP = 1_000  # rounds between two reports of progress
 
 _HEX = re.compile(r"[0-9a-f]{64}", re.ASCII)
-_RUN_ID = re.compile(r"[a-z2-7]{26}", re.ASCII)
 _FIELDS: dict[str, dict[str, type]] = {
     HEADER: {"format": str, "version": int, "made_at": int, "texts": bool, "keys": bool},
     "phase": {
@@ -313,7 +313,7 @@ class Contents:
         self._known(run.participant)
         if run.phase not in self._phases:
             raise self._wrong(f"a run of a phase {run.phase!r} that the archive does not have")
-        if not (_RUN_ID.fullmatch(run.id) and is_name(run.system) and run.attempt >= 1 and 1 <= run.key <= 255):
+        if not (is_run_id(run.id) and is_name(run.system) and run.attempt >= 1 and 1 <= run.key <= 255):
             raise self._wrong("no run can be like this")
         self._once("run", run.id)
         self._once("attempt", (run.participant, run.phase, run.system, run.attempt))

@@ -33,11 +33,11 @@ from corpora.statistics import measure, out_of_tolerance
 from corpora.synthesis import LANGUAGES, LICENCE, synthesise
 from corpora.task import Pair, Task, refuse_taken
 from lambdas.feedback import Feedback
-from lambdas.phases import Layout
 from leaderboard.metrics.bleu import sentence_bleu
 from simulator.cli import corpus_tables
 from simulator.cli.loading import bars_on_terminal
 from simulator.scales import SCALES, ScaleName, cut
+from task.layout import Layout
 
 app = typer.Typer(
     name="corpus", help="Make tasks, of synthetic or of real text, and look at them.", no_args_is_help=True

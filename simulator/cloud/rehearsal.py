@@ -15,7 +15,6 @@ from typing import Any
 
 from lambdas import wiring
 from lambdas.loading import load_phase
-from lambdas.phases import Layout, Phase
 from lambdas.registry import PhaseState, Registry
 from lambdas.service import Service
 from lambdas.store import open_store
@@ -23,6 +22,8 @@ from simulator.cloud.gateway import Gateway, load_handlers
 from simulator.cloud.messages import Request
 from simulator.cloud.template import Template
 from simulator.cloud.throttle import Gate, Quota, Rate
+from task.layout import Layout
+from task.phases import Phase
 
 PAIRS = [("baumwolle , gr. xl", "cotton , size xl"), ("spülmaschinenfest", "dishwasher safe")]
 WHEN = 1_767_225_600.0  # the first second of 2026

@@ -16,11 +16,11 @@ from benchmarks.studies.played import Played
 from benchmarks.studies.study import Study, _make_models, carry_out
 from benchmarks.studies.summary import kept, summary
 from benchmarks.studies.table import Yardsticks, means, ordering, table
-from lambdas.phases import Layout
 from learners.dictionary import save_dictionary
 from learners.journal import Entry
 from learners.seed_models import Shelf
 from simulator.competition import Contestant, State, Status
+from task.layout import Layout
 
 LAYOUT = Layout(blocks=2, block=2, gap=8)  # HHFFFFFFFFHH
 SOURCES = list("abcaadefghab")

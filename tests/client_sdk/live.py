@@ -10,9 +10,10 @@ from pathlib import Path
 
 from lambdas.ledger import Round
 from lambdas.loading import load_phase
-from lambdas.phases import Layout, Phase
 from lambdas.registry import Registry
 from lambdas.store import open_store
+from task.layout import Layout
+from task.phases import Phase
 
 BANDITMT = [sys.executable, "-c", "from simulator.cli import main; main()"]
 

@@ -6,7 +6,7 @@ import pytest
 
 from banditmt_client import InvalidTranslationError, OrderError, Progress, ProtocolError, Round, Sentence
 from banditmt_client.environment import TranslationEnvironment
-from lambdas.service import MAX_CHARACTERS
+from task.limits import MAX_TRANSLATION_CHARACTERS
 from tests.client_sdk.conformance import RUN, score_of, serving
 
 SENTENCES = ["eins", "zwei"]
@@ -71,8 +71,8 @@ def test_what_is_no_translation_is_refused_and_the_sentence_stays(translation, r
 def test_a_translation_is_as_long_as_the_service_lets_it_be(run):
     run.sentence()
     with pytest.raises(InvalidTranslationError, match=r"at most 4,000 characters, and this one has 4,001"):
-        run.submit("𝄞" * (MAX_CHARACTERS + 1))
-    longest = "𝄞" * MAX_CHARACTERS
+        run.submit("𝄞" * (MAX_TRANSLATION_CHARACTERS + 1))
+    longest = "𝄞" * MAX_TRANSLATION_CHARACTERS
     assert run.submit(longest) == score_of(longest)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from corpora.description import OUT_OF_DOMAIN, Description
 from corpora.task import Pair, Task, TaskWriter, in_served_order, write_pairs
 from lambdas.feedback import Feedback
-from lambdas.phases import Layout
+from task.layout import Layout
 
 LAYOUTS = {"mock": Layout.plain(3), "dev": Layout(2, 2, 4), "training": Layout(3, 2, 4)}
 

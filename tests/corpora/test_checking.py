@@ -15,7 +15,7 @@ from corpora.importing import Material, import_task
 from corpora.lines import LineWriter, read_lines
 from corpora.task import Pair, TaskWriter, in_served_order, write_pairs
 from lambdas.feedback import Feedback
-from lambdas.phases import Layout
+from task.layout import Layout
 from tests.corpora.tasks import LAYOUTS, description, numbered, write_task
 
 RULES = Rules(order=Layout, signature=lambda perturbation, seed: Feedback(perturbation, seed).signature)
@@ -165,7 +165,7 @@ def test_a_truncated_file_is_named(task):
 
 def test_an_impossible_layout_is_named(task):
     redescribe(task, lambda content: content["phases"]["dev"].update(blocks=1))
-    assert "TASK: phase dev cannot be laid out: a gap lies between two passes" in found(task)[0]
+    assert "TASK: phase dev cannot be laid out: a gap lies between two held-out passes" in found(task)[0]
 
 
 def test_a_missing_phase_and_strange_files_are_named(task):

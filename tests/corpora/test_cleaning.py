@@ -8,8 +8,9 @@ from corpora import cleaning
 from corpora.characters import drop_non_printing, first_non_printing
 from corpora.cleaning import Cleaner, Counts, Settings, clean_all, has_many_numerals, point_decimals, pretokenise
 from corpora.task import Pair
+from task.limits import MAX_IN_DOMAIN_TOKENS
 
-IN_DOMAIN = Settings("de", "en", cleaning.IN_DOMAIN_TOKENS)
+IN_DOMAIN = Settings("de", "en", MAX_IN_DOMAIN_TOKENS)
 
 
 @pytest.mark.parametrize("kept", ["32 unzen volumen", "maschinenwaschbar bei 30 ° c", ", 147 cm", "16.5x20 cm", "1.5"])

@@ -7,7 +7,7 @@ from corpora.errors import CorpusError, InputError
 from corpora.importing import Material, import_task, without_repetitions
 from corpora.spool import Spool
 from corpora.task import Pair, Task
-from lambdas.phases import Layout
+from task.layout import Layout
 from tests.corpora.tasks import LAYOUTS, description
 
 PAIRS = [Pair(f"Ware Nr.{letter}{letter}", f"Good No.{letter}{letter}") for letter in "abcdefghijklmnopqrstuvw"]

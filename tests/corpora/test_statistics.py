@@ -8,7 +8,7 @@ import pytest
 from corpora.description import OUT_OF_DOMAIN
 from corpora.statistics import TARGETS, Lengths, Statistics, measure, out_of_tolerance
 from corpora.task import Pair, Task, TaskWriter, in_served_order, write_pairs
-from lambdas.phases import Layout
+from task.layout import Layout
 from tests.corpora.tasks import description
 
 IN_DOMAIN = [

@@ -21,13 +21,14 @@ from typing import Any
 import pytest
 
 from lambdas.loading import load_phase
-from lambdas.phases import Layout, Phase
 from lambdas.registry import Registry
 from lambdas.store import open_store
 from leaderboard.page import CHARTS, LIBRARY, site_files
 from simulator.cloud.events import proxy_event
 from simulator.cloud.messages import Request
 from simulator.cloud.template import Template
+from task.layout import Layout
+from task.phases import Phase
 
 BUILD = os.environ.get("BANDITMT_BUILD")
 ROOT = Path(__file__).parents[2]
@@ -61,7 +62,7 @@ def test_a_bundle_is_small(bundle: Path) -> None:
 
 def test_a_bundle_holds_the_service_and_few_libraries(bundle: Path) -> None:
     packages = {entry.name for entry in bundle.iterdir() if entry.is_dir() and entry.suffix != ".dist-info"}
-    expected = {"lambdas", "leaderboard", "aws_lambda_powertools", "aws_xray_sdk", "jmespath", "wrapt"}
+    expected = {"task", "lambdas", "leaderboard", "aws_lambda_powertools", "aws_xray_sdk", "jmespath", "wrapt"}
     assert packages - {"bin", "wrapt-stubs"} == expected
 
 
@@ -71,7 +72,7 @@ def test_nothing_in_a_bundle_is_for_another_machine(bundle: Path) -> None:
 
 def test_our_code_in_a_bundle_imports_nothing_heavy_and_nothing_that_is_missing(bundle: Path) -> None:
     imported = set()
-    for room in ("lambdas", "leaderboard"):
+    for room in ("task", "lambdas", "leaderboard"):
         for file in (bundle / room).rglob("*.py"):
             for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.Import):
@@ -79,13 +80,13 @@ def test_our_code_in_a_bundle_imports_nothing_heavy_and_nothing_that_is_missing(
                 elif isinstance(node, ast.ImportFrom) and node.module:
                     imported.add(node.module.partition(".")[0])
     in_runtime = {"boto3", "botocore", "mypy_boto3_dynamodb"}  # the last for type checkers only
-    ours = {"lambdas", "leaderboard", "aws_lambda_powertools"}
+    ours = {"task", "lambdas", "leaderboard", "aws_lambda_powertools"}
     assert imported - set(sys.stdlib_module_names) <= in_runtime | ours
 
 
 def test_every_module_of_the_service_is_in_the_bundle(bundle: Path) -> None:
     def modules(root: Path) -> set[str]:
-        return {str(file.relative_to(root)) for file in (root / "lambdas").rglob("*.py")}
+        return {str(file.relative_to(root)) for room in ("task", "lambdas") for file in (root / room).rglob("*.py")}
 
     assert modules(bundle) == modules(ROOT)
 

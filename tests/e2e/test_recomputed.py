@@ -11,11 +11,12 @@ import pytest
 
 from lambdas.archive import export
 from lambdas.loading import load_phase
-from lambdas.phases import Layout, Phase
 from lambdas.registry import PhaseState, Registry
 from lambdas.service import Service
 from lambdas.store import open_store
 from leaderboard.families import RoleKind
+from task.layout import Layout
+from task.phases import Phase
 from tests.lambdas import tasks
 
 SCRIPT = Path(__file__).with_name("recompute.py")

@@ -20,13 +20,14 @@ from banditmt_client import Client, ConnectionFailedError, ProtocolError, Server
 from lambdas import wiring
 from lambdas.audit import Auditor
 from lambdas.loading import load_phase
-from lambdas.phases import Layout, Phase
 from lambdas.registry import Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.service import Service
 from lambdas.store import Store, open_store
 from simulator.cloud.template import Template
 from simulator.local import local_client
+from task.layout import Layout
+from task.phases import Phase
 
 PHASE = Phase("dev", Layout(blocks=3, block=4, gap=9), repeatable=True)  # 30 rounds
 PAIRS = [(f"satz {n} mit rot , blau und k-{n % 7}", f"sentence {n} : rot , k-{n % 7}") for n in range(22)]

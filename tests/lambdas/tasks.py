@@ -2,9 +2,10 @@
 
 from lambdas.feedback import Feedback
 from lambdas.loading import load_phase
-from lambdas.phases import Layout, Phase
 from lambdas.registry import Registry
 from lambdas.service import Answer, Service
+from task.layout import Layout
+from task.phases import Phase
 
 MOCK = Phase("mock", Layout.plain(5), repeatable=True)
 DEV = Phase("dev", Layout(blocks=3, block=2, gap=4), repeatable=True)  # HHFFFFHHFFFFHH

@@ -6,9 +6,10 @@ from lambdas.errors import UnavailableError
 from lambdas.feedback import Feedback
 from lambdas.library import Library, MissingBlockError, pack, unpack
 from lambdas.loading import CHECKPOINT_BLOCKS, LoadError, load_phase
-from lambdas.phases import Layout, Phase
 from lambdas.registry import PhaseState, Registry
 from lambdas.store import Shelf
+from task.layout import Layout
+from task.phases import Phase
 from tests.lambdas import tasks
 
 LARGE = Phase("large", Layout.plain(4 * CHECKPOINT_BLOCKS * 2 + 3), repeatable=True)  # four checkpoints and a bit

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, precondition, rule
 
 from lambdas import errors
-from lambdas.phases import Phase
 from lambdas.registry import PhaseState, Registry
 from lambdas.service import Service
 from lambdas.store.sqlite import SQLiteStore
 from leaderboard.metrics.bleu import sentence_bleu
 from leaderboard.metrics.online import to_ticks
+from task.phases import Phase
 from tests.lambdas import tasks
 from tests.lambdas.faults import FaultyStore
 

@@ -7,12 +7,13 @@ from threading import Barrier
 import pytest
 
 from lambdas import errors
-from lambdas.phases import Layout, Phase
 from lambdas.registry import Registry
 from lambdas.service import Service
 from lambdas.store import open_store
 from lambdas.store.dynamodb import DynamoDBStore
 from lambdas.store.sqlite import SQLiteStore
+from task.layout import Layout
+from task.phases import Phase
 from tests.lambdas import tasks
 from tests.lambdas.conftest import opened
 

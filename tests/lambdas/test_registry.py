@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from lambdas.errors import BadRequestError
-from lambdas.registry import PhaseState, Registry, RegistryError, digest_of, run_id
+from lambdas.registry import PhaseState, Registry, RegistryError, digest_of
 from lambdas.store import StoreError
 from tests.lambdas import tasks
 
@@ -108,11 +108,6 @@ class TestPhases:
         tasks.load(sqlite)
         with pytest.raises(RegistryError, match=r"no phase test \(training, mock, dev\)"):
             registry.set_phase("test", PhaseState.OPEN)
-
-
-def test_a_run_has_the_same_name_wherever_it_is_repeated():
-    assert run_id("acme", "dev", "copy", 1) == "hiut2vu4rpkabzgwerp3dyrmnn"
-    assert run_id("acme", "dev", "copy", 2) != run_id("acme", "dev", "copy", 1)
 
 
 def test_token_keys_are_made_once_and_can_be_rotated(registry):

@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 
 from lambdas import errors, scoreboard
 from lambdas.feedback import Feedback
-from lambdas.phases import Layout, Phase
 from lambdas.registry import PhaseRecord, PhaseState, Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.service import Service
 from leaderboard.families import RoleKind
+from task.layout import Layout
+from task.phases import Phase
 from tests.lambdas import tasks
 
 

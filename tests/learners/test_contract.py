@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdas.service import MAX_CHARACTERS, check_translation
+from lambdas.service import check_translation
 from learners.contract import CopySource, bounded
 from learners.dictionary import WordForWord
 from learners.snapshot import Snapshot
+from task.limits import MAX_TRANSLATION_CHARACTERS
 
 
 def test_copy_source_copies_and_never_learns():
@@ -25,7 +26,7 @@ def test_a_text_is_cut_after_the_last_word_that_the_service_takes():
     assert bounded(words[:-1] + "e rot") == words[:-1] + "e"
     assert bounded(words[:-1] + "es rot") == words[:-6]
     assert bounded("x" * 4_001) == "x" * 4_000  # a word without end
-    assert bounded("x" * 4_000) == "x" * MAX_CHARACTERS
+    assert bounded("x" * 4_000) == "x" * MAX_TRANSLATION_CHARACTERS
 
 
 @given(st.lists(st.tuples(st.sampled_from("a𝄞"), st.integers(1, 3_000)), min_size=1, max_size=5))

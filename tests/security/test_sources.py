@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SHIPPED = ("lambdas", "leaderboard", "corpora", "learners", "simulator", "client_sdk/banditmt_client")
+SHIPPED = ("task", "lambdas", "leaderboard", "corpora", "learners", "simulator", "client_sdk/banditmt_client")
 
 SECRETS = {
     "a key of AWS": r"\b(AKIA|ASIA)[0-9A-Z]{16}\b",

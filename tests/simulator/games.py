@@ -2,12 +2,12 @@
 
 from corpora.description import OUT_OF_DOMAIN
 from corpora.task import TaskWriter, in_served_order, write_pairs
-from lambdas.phases import Layout
 from lambdas.store import open_store
 from learners.seed_models import Build, Size
 from simulator.competition import Arena
 from simulator.pretraining import make_seed_models
 from simulator.tasks import load_task
+from task.layout import Layout
 from tests.corpora.tasks import description
 from tests.learners.tiny import SCHEDULE, sentences
 

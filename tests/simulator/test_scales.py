@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdas.phases import DEV, TRAINING, Layout, LayoutError
 from simulator.scales import SCALES, ScaleName, cut
+from task.layout import Layout, LayoutError
+from task.phases import DEV, TRAINING
 
 
 def test_the_scales_on_offer():

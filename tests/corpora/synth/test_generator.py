@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from corpora.checking import Rules, problems
-from corpora.cleaning import IN_DOMAIN_TOKENS, OUT_OF_DOMAIN_TOKENS, Cleaner, Settings
+from corpora.cleaning import Cleaner, Settings
 from corpora.errors import CorpusError
 from corpora.synth import Generator, lexicon, postedit
 from corpora.synth.dice import Dice
@@ -20,8 +20,9 @@ from corpora.synth.wares import belongs
 from corpora.synthesis import synthesise
 from corpora.task import Pair
 from lambdas.feedback import Feedback
-from lambdas.phases import Layout
 from leaderboard.metrics.bleu import sentence_bleu
+from task.layout import Layout
+from task.limits import MAX_IN_DOMAIN_TOKENS, MAX_OUT_OF_DOMAIN_TOKENS
 from tests.corpora.tasks import description
 
 TOKEN = re.compile(r"[^\W_]+(?:[-.'x²][^\W_]+)*[-.]?|[-,.;:!?/%°()+=\"]|'s")
@@ -113,7 +114,7 @@ def test_lines_are_tokenised_lowercase_and_have_one_numeral(training, news):
         assert sum(re.fullmatch(r"\d+(?:[.,]\d+)*", token) is not None for token in german.split()) <= 1
 
 
-@pytest.mark.parametrize(("stream", "limit"), [("training", IN_DOMAIN_TOKENS), ("news", OUT_OF_DOMAIN_TOKENS)])
+@pytest.mark.parametrize(("stream", "limit"), [("training", MAX_IN_DOMAIN_TOKENS), ("news", MAX_OUT_OF_DOMAIN_TOKENS)])
 def test_cleaning_changes_nothing(request, stream, limit):
     cleaner = Cleaner(Settings("de", "en", limit))
     for german, english in request.getfixturevalue(stream)[:3000]:

@@ -5,8 +5,9 @@ import pytest
 from lambdas import errors
 from lambdas.feedback import Feedback
 from lambdas.registry import Registry
-from lambdas.service import MAX_CHARACTERS, Service
+from lambdas.service import Service
 from leaderboard.metrics.bleu import sentence_bleu
+from task.limits import MAX_TRANSLATION_CHARACTERS
 from tests.lambdas import tasks
 
 
@@ -138,7 +139,7 @@ class TestTranslations:
         """A gateway puts U+FFFD where it cannot decode; the round would be committed with what nobody wrote."""
         self.refuse(embedded, text, errors.InvalidTranslationError, "UTF-8")
 
-    @pytest.mark.parametrize("text", ["x" * (MAX_CHARACTERS + 1), "rot " * 100_000])
+    @pytest.mark.parametrize("text", ["x" * (MAX_TRANSLATION_CHARACTERS + 1), "rot " * 100_000])
     def test_one_that_is_too_long(self, embedded, text):
         self.refuse(embedded, text, errors.TooLargeError, "at most 4,000 characters")
 
@@ -151,7 +152,16 @@ class TestTranslations:
 
     @pytest.mark.parametrize(
         "text",
-        ["x" * MAX_CHARACTERS, "𝄞", "🇩🇪 größe", "مرحبا", "a\u200db", "  rot   \u00a0blau ", "<script>", "'; --"],
+        [
+            "x" * MAX_TRANSLATION_CHARACTERS,
+            "𝄞",
+            "🇩🇪 größe",
+            "مرحبا",
+            "a\u200db",
+            "  rot   \u00a0blau ",
+            "<script>",
+            "'; --",
+        ],
     )
     def test_anything_else_is_kept_exactly_as_it_was_sent(self, setting, text):
         service, player = setting

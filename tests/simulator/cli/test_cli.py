@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import typer
 
-from lambdas.phases import LayoutError
 from simulator import cli
+from task.layout import LayoutError
 
 BANDITMT = Path(sys.executable).with_name("banditmt")
 

@@ -8,11 +8,12 @@ import pytest
 
 from lambdas import wiring
 from lambdas.loading import load_phase
-from lambdas.phases import Layout, Phase
 from lambdas.registry import Registry
 from lambdas.service import Service
 from lambdas.store import Store, open_store
 from simulator.cloud.template import Template
+from task.layout import Layout
+from task.phases import Phase
 
 PAIRS = [("haus", "house"), ("hund", "dog"), ("katze", "cat")]
 

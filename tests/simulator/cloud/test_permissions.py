@@ -13,13 +13,14 @@ from moto import mock_aws
 from lambdas import wiring
 from lambdas.handlers import board
 from lambdas.loading import load_phase
-from lambdas.phases import Layout, Phase
 from lambdas.registry import Registry
 from lambdas.service import Service
 from lambdas.store.dynamodb import DynamoDBStore
 from simulator.cloud.gateway import Gateway, Handler, load_handlers
 from simulator.cloud.messages import Request
 from simulator.cloud.template import Template
+from task.layout import Layout
+from task.phases import Phase
 from tests.simulator.cloud.conftest import PAIRS
 
 

@@ -1,10 +1,10 @@
-"""Card A3, literally: where held-out blocks lie."""
+"""Where held-out passes lie in a phase, by worked examples and as invariants."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdas.phases import DEV, MOCK, PHASES, TRAINING, Layout, LayoutError, Place
+from task.layout import Layout, LayoutError, Place
 
 layouts = st.one_of(
     st.builds(Layout, st.integers(2, 8), st.integers(1, 20), st.integers(0, 50)),
@@ -17,40 +17,8 @@ def picture(layout):
     return "".join("F" if place.held_out_pass is None else "H" for place in places)
 
 
-def test_the_card_s_small_example():
+def test_a_small_example():
     assert picture(Layout(blocks=3, block=2, gap=4)) == "HHFFFFHHFFFFHH"
-
-
-@pytest.mark.parametrize(
-    ("phase", "total", "distinct", "starts"),
-    [
-        (MOCK, 48, 48, []),
-        (DEV, 40_000, 37_900, [0, 13_100, 26_200, 39_300]),
-        (TRAINING, 1_297_974, 1_253_974, [117_634 * j for j in range(12)]),
-    ],
-)
-def test_the_three_phases_have_the_paper_s_sizes(phase, total, distinct, starts):
-    assert (phase.layout.total, phase.layout.distinct) == (total, distinct)
-    assert [phase.layout.place(start) for start in starts] == [Place(0, j) for j in range(len(starts))]
-
-
-def test_only_training_is_played_once():
-    assert {name: phase.repeatable for name, phase in PHASES.items()} == {"mock": True, "dev": True, "training": False}
-
-
-@pytest.mark.parametrize(
-    ("index", "place"),
-    [
-        (3_999, Place(3_999, 0)),
-        (4_000, Place(4_000 + 0, None)),
-        (117_633, Place(4_000 + 113_633, None)),
-        (117_634, Place(0, 1)),
-        (1_293_973, Place(4_000 + 1_249_973, None)),
-        (1_297_973, Place(3_999, 11)),
-    ],
-)
-def test_the_card_s_places_in_training(index, place):
-    assert TRAINING.layout.place(index) == place
 
 
 @given(layouts)
@@ -60,6 +28,33 @@ def test_every_distinct_sentence_is_served_and_fresh_ones_only_once(layout):
     assert fresh == list(range(layout.block, layout.distinct))
     for number in range(layout.blocks):
         assert [p.sentence for p in served if p.held_out_pass == number] == list(range(layout.block))
+
+
+@given(layouts)
+def test_places_passes_and_repeats_agree(layout):
+    places = [layout.place(index) for index in range(layout.total)]
+    for number in range(layout.blocks):
+        in_pass = [index for index, place in enumerate(places) if place.held_out_pass == number]
+        assert in_pass == list(layout.rounds_of_pass(number))
+    assert list(layout.pass_ends) == [layout.rounds_of_pass(number).stop for number in range(layout.blocks)]
+    seen = set()
+    for index, place in enumerate(places):
+        assert layout.is_repeat(index) == (place.sentence in seen)
+        seen.add(place.sentence)
+    assert len(seen) == layout.distinct
+
+
+def test_the_passes_of_a_small_example():
+    layout = Layout(blocks=3, block=2, gap=4)
+    assert (layout.period, layout.pass_ends) == (6, [2, 8, 14])
+    assert [layout.rounds_of_pass(number) for number in range(3)] == [range(2), range(6, 8), range(12, 14)]
+    assert [index for index in range(14) if layout.is_repeat(index)] == [6, 7, 12, 13]
+
+
+@pytest.mark.parametrize("number", [-1, 3])
+def test_a_pass_outside_the_phase_is_refused(number):
+    with pytest.raises(IndexError, match="is not one of the 3 passes"):
+        Layout(blocks=3, block=2, gap=4).rounds_of_pass(number)
 
 
 @given(layouts.filter(lambda layout: layout.blocks))
