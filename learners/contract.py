@@ -14,7 +14,7 @@ from task.limits import MAX_TRANSLATION_CHARACTERS
 PLACEHOLDER = "-"  # what an empty source is translated to, since the service takes no empty translation
 
 
-def bounded(text: str) -> str:
+def truncate_to_limit(text: str) -> str:
     """The text, cut after the last word that the service takes.
 
     It would refuse a longer one, and a learner that goes on where it was would propose it again and again.
@@ -24,7 +24,7 @@ def bounded(text: str) -> str:
     return text[: MAX_TRANSLATION_CHARACTERS + 1].rpartition(" ")[0] or text[:MAX_TRANSLATION_CHARACTERS]
 
 
-def legal(reward: float, what: str = "a reward") -> float:
+def check_reward(reward: float, what: str = "a reward") -> float:
     """The reward, if it is one."""
     if not (math.isfinite(reward) and 0 <= reward <= 1):
         raise RewardError(f"{what} is a number between 0 and 1, but got {reward}")
@@ -68,4 +68,4 @@ class CopySource(StaticSystem):
     """Proposes the source itself: the floor that every translator must exceed."""
 
     def propose(self, source: str) -> str:
-        return bounded(source).strip() or PLACEHOLDER
+        return truncate_to_limit(source).strip() or PLACEHOLDER

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from thot.alignment import FastAlignModel
 
-from learners.contract import PLACEHOLDER, StaticSystem, bounded
+from learners.contract import PLACEHOLDER, StaticSystem, truncate_to_limit
 from learners.errors import SnapshotError, TrainingError
 from learners.snapshot import Snapshot
 
@@ -66,4 +66,7 @@ class WordForWord(StaticSystem):
         self._dictionary = dictionary
 
     def propose(self, source: str) -> str:
-        return bounded(" ".join(self._dictionary.get(word, word) for word in source.split())).strip() or PLACEHOLDER
+        return (
+            truncate_to_limit(" ".join(self._dictionary.get(word, word) for word in source.split())).strip()
+            or PLACEHOLDER
+        )

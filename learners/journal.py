@@ -12,14 +12,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from learners.contract import legal
+from learners.contract import check_reward
 from learners.errors import ResumeError, RewardError
 
 KINDS = {"index": (int,), "source": (str,), "translation": (str,), "reward": (float, int)}
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class JournalEntry:
     """One round as the learner lived it."""
 
     index: int
@@ -44,7 +44,7 @@ class Journal:
     ) -> None:
         self._file.close()
 
-    def write(self, entry: Entry) -> None:
+    def write(self, entry: JournalEntry) -> None:
         """Hand a line to the operating system, which keeps it even if this process is killed."""
         self._file.write(json.dumps(asdict(entry), ensure_ascii=False) + "\n")
         self._file.flush()
@@ -53,7 +53,7 @@ class Journal:
         """Put what was written on the disk, where it outlives the machine too."""
         os.fsync(self._file.fileno())
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[JournalEntry]:
         """All entries, in order and without gaps."""
         expected = None
         with self._path.open("rb") as file:  # a line that is no text shall not hide its number
@@ -76,11 +76,11 @@ class Journal:
             os.truncate(self._path, whole)
 
 
-def _read(line: bytes) -> Entry:
+def _read(line: bytes) -> JournalEntry:
     """The entry of a line. Damage can leave good JSON, so every value is looked at before anyone learns from it."""
     values: Any = json.loads(line.decode())
-    entry = Entry(**values)
+    entry = JournalEntry(**values)
     if any(type(values[name]) not in kinds for name, kinds in KINDS.items()):  # to isinstance, True would be a number
         raise TypeError("a value of another kind")
-    legal(entry.reward)
+    check_reward(entry.reward)
     return entry

@@ -18,13 +18,13 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from banditmt_client import Progress, Run
-from learners.contract import Learner, legal
+from learners.contract import Learner, check_reward
 from learners.errors import DivergedError, ResumeError, SnapshotError
-from learners.journal import Entry, Journal
+from learners.journal import Journal, JournalEntry
 from learners.snapshot import Snapshot
 
 SNAPSHOT_EVERY = 1_000  # rounds
-Watch = Callable[[Entry], None]
+Watch = Callable[[JournalEntry], None]
 About = Mapping[str, str | int]
 NOBODY: About = {}
 NOTE: Mapping[str, type] = {"system": str, "run": str, "about": dict}  # which run it is, and who plays
@@ -226,7 +226,7 @@ class _Game:
             raise SnapshotError(f"{path} was begun with {'; '.join(differences)}: {WHAT_TO_DO}")
 
 
-def _relive(learner: Learner, entry: Entry, learned: int, write: Watch = lambda _: None) -> int:
+def _relive(learner: Learner, entry: JournalEntry, learned: int, write: Watch = lambda _: None) -> int:
     """Let the learner live through a round again, which is written down once it proposes the same."""
     if entry.index != learned:
         raise ResumeError(f"the journal goes on with round {entry.index:,}, but the snapshot ends at {learned:,}")
@@ -240,8 +240,8 @@ def _relive(learner: Learner, entry: Entry, learned: int, write: Watch = lambda 
     return learned + 1
 
 
-def _entry(index: int, source: str, translation: str, reward: float) -> Entry:
-    return Entry(index, source, translation, legal(reward, f"the reward of round {index:,}"))
+def _entry(index: int, source: str, translation: str, reward: float) -> JournalEntry:
+    return JournalEntry(index, source, translation, check_reward(reward, f"the reward of round {index:,}"))
 
 
 @contextmanager

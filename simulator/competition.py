@@ -21,12 +21,12 @@ from types import FrameType
 from banditmt_client import BanditError, Client, NotFoundError, Run
 from lambdas.store import open_store
 from learners.errors import LearnerError, ResumeError
-from learners.journal import Entry
+from learners.journal import JournalEntry
 from learners.loop import play, rounds_played, saved_run
 from learners.nmt.processor import denormals_as_zero
 from learners.seed_models import Shelf
 from learners.systems import find_system
-from simulator.local import local_client
+from simulator.in_process import in_process_client
 
 PARTICIPANT = "banditmt"  # who plays the systems of this house
 REPORT_SECONDS = 0.2  # between two reports of a run
@@ -35,7 +35,7 @@ THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_
 
 
 @dataclass(frozen=True)
-class Contestant:
+class RunSpec:
     """One run to be played."""
 
     system: str
@@ -47,7 +47,7 @@ class Contestant:
         return self.name or self.system
 
 
-class State(StrEnum):
+class RunState(StrEnum):
     PLAYING = "playing"
     FINISHED = "finished"
     INTERRUPTED = "interrupted"  # goes on next time
@@ -55,22 +55,22 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True)
-class Status:
+class RunStatus:
     """How a run stands."""
 
-    contestant: Contestant
-    state: State
+    spec: RunSpec
+    state: RunState
     rounds: int = 0
     total: int = 0  # 0 until the run has been opened
     reward: float | None = 0.0  # cumulative, as the learner was told; a snapshot alone does not know it
     message: str = ""
 
 
-Watch = Callable[[Status], None]
+Watch = Callable[[RunStatus], None]
 
 
 @dataclass(frozen=True)
-class Address:
+class ServiceAddress:
     """Of a service to play at over HTTP."""
 
     url: str
@@ -81,7 +81,7 @@ class Address:
 
 
 @dataclass(frozen=True)
-class Arena:
+class Competition:
     """Where runs are played: a phase of a store, seed models, and a folder for what runs leave behind."""
 
     store: str  # sqlite:PATH or dynamodb:URL
@@ -89,105 +89,105 @@ class Arena:
     models: Path
     folder: Path
     participant: str = PARTICIPANT
-    address: Address | None = None  # where to play instead of in process over the store
+    address: ServiceAddress | None = None  # where to play instead of in process over the store
 
-    def run_folder(self, contestant: Contestant) -> Path:
-        return self.folder / self.phase / contestant.label
+    def run_folder(self, spec: RunSpec) -> Path:
+        return self.folder / self.phase / spec.label
 
 
-class _LastSeen:
+class _LastStatus:
     """Where a run was last seen: what is said of one that ends without a word of its own."""
 
-    def __init__(self, arena: Arena, contestant: Contestant) -> None:
-        self._folder, self._contestant = arena.run_folder(contestant), contestant
-        self._status: Status | None = None
+    def __init__(self, competition: Competition, spec: RunSpec) -> None:
+        self._folder, self._spec = competition.run_folder(spec), spec
+        self._status: RunStatus | None = None
 
     @property
     def nothing(self) -> bool:
         """Has it not been heard of at all?"""
         return self._status is None
 
-    def note(self, status: Status) -> None:
+    def note(self, status: RunStatus) -> None:
         self._status = status
 
-    def ending(self, state: State, message: str = "") -> Status:
+    def ending(self, state: RunState, message: str = "") -> RunStatus:
         return replace(self._status or self._as_left(), state=state, message=message)
 
-    def _as_left(self) -> Status:
+    def _as_left(self) -> RunStatus:
         """As an earlier process left it. What is wrong with a snapshot is said when somebody plays on from it."""
         rounds = 0
         with suppress(LearnerError, OSError):
             rounds = rounds_played(self._folder)
-        return Status(self._contestant, State.PLAYING, rounds, reward=None if rounds else 0.0)
+        return RunStatus(self._spec, RunState.PLAYING, rounds, reward=None if rounds else 0.0)
 
 
-def contestants(systems: Sequence[str], seeds: int = 1) -> list[Contestant]:
+def run_specs(systems: Sequence[str], seeds: int = 1) -> list[RunSpec]:
     """Each system with each seed; those that draw nothing at random once. Unknown systems are refused."""
     listed = []
     for name in dict.fromkeys(systems):
         system = find_system(name)
         if seeds == 1 or not system.random:
-            listed.append(Contestant(name))
+            listed.append(RunSpec(name))
         else:
-            listed += [Contestant(name, seed, f"{name}.s{seed}") for seed in range(1, seeds + 1)]
+            listed += [RunSpec(name, seed, f"{name}.s{seed}") for seed in range(1, seeds + 1)]
     return listed
 
 
 def compete(
-    arena: Arena, runs: Sequence[Contestant], *, processes: int | None = None, watch: Watch = lambda _: None
-) -> list[Status]:
+    competition: Competition, runs: Sequence[RunSpec], *, processes: int | None = None, watch: Watch = lambda _: None
+) -> list[RunStatus]:
     """Play all runs and return how each ended, in their order.
 
     Ctrl-C stops them all after their current rounds; pressed again, at once.
     """
     workers = max(1, min(processes or os.cpu_count() or 1, len(runs)))
-    waiting, ended = list(runs), dict[Contestant, Status]()
-    playing: dict[Connection, _Player] = {}
+    waiting, ended = list(runs), dict[RunSpec, RunStatus]()
+    playing: dict[Connection, RunProcess] = {}
     with _one_thread_each(), _stopping(playing) as stopped:
         while playing or (waiting and not stopped.is_set()):
             while waiting and len(playing) < workers and not stopped.is_set():
                 with _interrupts_held():
-                    player = _Player(arena, waiting.pop(0))
+                    player = RunProcess(competition, waiting.pop(0))
                     playing[player.reports] = player
                     if stopped.is_set():  # somebody asked before there was a player to tell
                         player.stop()
             for reports in wait(list(playing)):
                 assert isinstance(reports, Connection), "nothing else was waited for"
                 status = playing[reports].report()
-                if status.state is not State.PLAYING:
-                    ended[status.contestant] = status
+                if status.state is not RunState.PLAYING:
+                    ended[status.spec] = status
                     playing.pop(reports).close()
                 watch(status)
-    return [ended.get(one) or _LastSeen(arena, one).ending(State.INTERRUPTED) for one in runs]
+    return [ended.get(one) or _LastStatus(competition, one).ending(RunState.INTERRUPTED) for one in runs]
 
 
-class _Player:
+class RunProcess:
     """A process that plays one run, and the pipe through which it reports.
 
     A pipe of its own for each: a process that is killed in the middle of a word disturbs nobody.
     """
 
-    def __init__(self, arena: Arena, contestant: Contestant) -> None:
+    def __init__(self, competition: Competition, spec: RunSpec) -> None:
         context = multiprocessing.get_context("spawn")  # a fork would share torch's and the store's insides
         self.reports, theirs = context.Pipe(duplex=False)
-        self._seen = _LastSeen(arena, contestant)
+        self._seen = _LastStatus(competition, spec)
         self._asked_to_stop = False
-        self._process = context.Process(target=_work, args=(arena, contestant, theirs))
+        self._process = context.Process(target=_work, args=(competition, spec, theirs))
         self._process.start()
         theirs.close()
 
-    def report(self) -> Status:
+    def report(self) -> RunStatus:
         """The next word of the process; silence means that it died."""
         try:
             status = self.reports.recv()
-            assert isinstance(status, Status), "a player reports nothing else"
+            assert isinstance(status, RunStatus), "a player reports nothing else"
             self._seen.note(status)
             return status
         except EOFError:
             self._process.join()
             if self._asked_to_stop:  # and did, without a word
-                return self._seen.ending(State.INTERRUPTED, GOES_ON)
-            return self._seen.ending(State.FAILED, f"its process died ({self._process.exitcode})")
+                return self._seen.ending(RunState.INTERRUPTED, GOES_ON)
+            return self._seen.ending(RunState.FAILED, f"its process died ({self._process.exitcode})")
 
     def stop(self) -> None:
         """Ask it to end after its round, and to end at once if it was asked before."""
@@ -202,52 +202,54 @@ class _Player:
         self.reports.close()
 
 
-def play_here(arena: Arena, contestant: Contestant, *, watch: Watch = lambda _: None) -> Status:
+def play_run(competition: Competition, spec: RunSpec, *, watch: Watch = lambda _: None) -> RunStatus:
     """Play one run in this process, or go on with it; Ctrl-C ends it with how far it came."""
-    seen = _LastSeen(arena, contestant)
+    seen = _LastStatus(competition, spec)
 
-    def note(status: Status) -> None:
+    def note(status: RunStatus) -> None:
         seen.note(status)
         watch(status)
 
     try:
-        with _client(arena) as client:
-            return play_with(client, arena, contestant, watch=note)
+        with _client(competition) as client:
+            return play_run_with(client, competition, spec, watch=note)
     except KeyboardInterrupt:
-        return seen.ending(State.INTERRUPTED, GOES_ON)
+        return seen.ending(RunState.INTERRUPTED, GOES_ON)
 
 
 @contextmanager
-def _client(arena: Arena) -> Iterator[Client]:
+def _client(competition: Competition) -> Iterator[Client]:
     """A client of one's own: each process has a connection, or a store, to itself."""
-    if arena.address:
-        with arena.address.client() as client:
+    if competition.address:
+        with competition.address.client() as client:
             yield client
         return
-    store = open_store(arena.store)
+    store = open_store(competition.store)
     try:
-        with local_client(store, arena.participant) as client:
+        with in_process_client(store, competition.participant) as client:
             yield client
     finally:
         store.close()
 
 
-def play_with(client: Client, arena: Arena, contestant: Contestant, *, watch: Watch = lambda _: None) -> Status:
+def play_run_with(
+    client: Client, competition: Competition, spec: RunSpec, *, watch: Watch = lambda _: None
+) -> RunStatus:
     """Play one run with any client; a run that is finished already is not played again.
 
     ``watch`` is told where the run stands when it is opened, now and then while it is played, and when it ends in
     whatever way: what it was told last is true.
     """
-    folder, shelf, system = arena.run_folder(contestant), Shelf(arena.models), find_system(contestant.system)
-    learner = system.learner(shelf, contestant.seed)  # first: without its seed model it should not open a run
-    run = _open(client, arena, contestant, folder)
+    folder, shelf, system = competition.run_folder(spec), Shelf(competition.models), find_system(spec.system)
+    learner = system.learner(shelf, spec.seed)  # first: without its seed model it should not open a run
+    run = _open(client, competition, spec, folder)
     reported = 0.0
 
-    def standing(state: State = State.PLAYING) -> Status:
+    def standing(state: RunState = RunState.PLAYING) -> RunStatus:
         so_far = run.progress
-        return Status(contestant, state, so_far.index, so_far.total, so_far.cumulative_reward)
+        return RunStatus(spec, state, so_far.index, so_far.total, so_far.cumulative_reward)
 
-    def report(_entry: Entry) -> None:
+    def report(_entry: JournalEntry) -> None:
         nonlocal reported
         if time.monotonic() - reported >= REPORT_SECONDS:
             reported = time.monotonic()
@@ -256,17 +258,17 @@ def play_with(client: Client, arena: Arena, contestant: Contestant, *, watch: Wa
     watch(standing())
     try:
         with denormals_as_zero():
-            play(learner, run, folder, about=system.about(shelf, contestant.seed), watch=report)
+            play(learner, run, folder, about=system.about(shelf, spec.seed), watch=report)
     finally:
         watch(standing())
-    return standing(State.FINISHED)
+    return standing(RunState.FINISHED)
 
 
-def _open(client: Client, arena: Arena, contestant: Contestant, folder: Path) -> Run:
+def _open(client: Client, competition: Competition, spec: RunSpec, folder: Path) -> Run:
     """The run that the folder tells of, or a new one."""
     begun = saved_run(folder)
     if begun is None:
-        return client.open_run(phase=arena.phase, system=contestant.label)
+        return client.open_run(phase=competition.phase, system=spec.label)
     try:
         return client.get_run(begun)
     except NotFoundError:
@@ -276,12 +278,12 @@ def _open(client: Client, arena: Arena, contestant: Contestant, folder: Path) ->
         ) from None
 
 
-def _work(arena: Arena, contestant: Contestant, reports: Connection) -> None:
+def _work(competition: Competition, spec: RunSpec, reports: Connection) -> None:
     """What a player's process does: one run, every ending of which is reported if somebody still listens."""
     os.setpgrp()  # from now on Ctrl-C in the terminal reaches the parent only, which passes it on
-    seen = _LastSeen(arena, contestant)
+    seen = _LastStatus(competition, spec)
 
-    def watch(status: Status) -> None:
+    def watch(status: RunStatus) -> None:
         seen.note(status)
         try:
             reports.send(status)
@@ -290,19 +292,19 @@ def _work(arena: Arena, contestant: Contestant, reports: Connection) -> None:
 
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # one that came during imports strikes here
-        end = play_here(arena, contestant, watch=watch)
+        end = play_run(competition, spec, watch=watch)
     except KeyboardInterrupt:
-        end = seen.ending(State.INTERRUPTED, GOES_ON)
+        end = seen.ending(RunState.INTERRUPTED, GOES_ON)
     except (LearnerError, BanditError, OSError) as failure:
-        end = seen.ending(State.FAILED, str(failure))
+        end = seen.ending(RunState.FAILED, str(failure))
     except Exception as bug:  # a bug in one learner must not take the others down
-        end = seen.ending(State.FAILED, f"{type(bug).__name__}: {bug}")
+        end = seen.ending(RunState.FAILED, f"{type(bug).__name__}: {bug}")
     with suppress(BrokenPipeError):
         reports.send(end)
 
 
 @contextmanager
-def _stopping(playing: Mapping[Connection, _Player]) -> Iterator[threading.Event]:
+def _stopping(playing: Mapping[Connection, RunProcess]) -> Iterator[threading.Event]:
     """Ctrl-C is passed on to all players."""
     stopped = threading.Event()
     if threading.current_thread() is not threading.main_thread():

@@ -13,7 +13,7 @@ from leaderboard.summaries import RunIdentity, Summary
 
 
 @dataclass(frozen=True)
-class Yardstick:
+class BaselineRun:
     """What an oracle had earned after each of its rounds."""
 
     earned: Sequence[float]
@@ -23,7 +23,7 @@ class Yardstick:
         return (self.earned[rounds - 1] - reward) / rounds if 0 < rounds <= len(self.earned) else None
 
 
-def yardsticks(store: Store, phase: str, participant: str, systems: Sequence[str]) -> dict[str, Yardstick]:
+def baseline_runs(store: Store, phase: str, participant: str, systems: Sequence[str]) -> dict[str, BaselineRun]:
     """Of each system that has an oracle, the one by which the leaderboard measures it.
 
     There are none where feedback is perturbed: what players are told cannot be compared with the accounts.
@@ -34,7 +34,7 @@ def yardsticks(store: Store, phase: str, participant: str, systems: Sequence[str
     families, total = _families(store, record), record.phase.layout.total
     newcomers = {name: Summary.begin(RunIdentity("", participant, phase, name, 1, 0), total) for name in systems}
     chosen = {name: oracle.identity.run for name, new in newcomers.items() if (oracle := families.oracle(new))}
-    read = {run: Yardstick(_earned(store, run)) for run in set(chosen.values())}
+    read = {run: BaselineRun(_earned(store, run)) for run in set(chosen.values())}
     return {name: read[run] for name, run in chosen.items()}
 
 

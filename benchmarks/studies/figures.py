@@ -7,8 +7,8 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from benchmarks.studies.played import Played
-from benchmarks.studies.table import Yardsticks
+from benchmarks.studies.study_run import StudyRun
+from benchmarks.studies.table import ComparisonSystems
 
 POINTS = 200  # of a curve
 SETTLED = 500  # rounds before which a mean is noise that would squeeze the rest of its curve
@@ -20,7 +20,7 @@ LEGEND = alt.Legend(labelLimit=260, symbolType="stroke", symbolOpacity=1, symbol
 Point = dict[str, Any]
 
 
-def gains(runs: Sequence[Played], static: Played) -> Iterator[Point]:
+def gains(runs: Sequence[StudyRun], static: StudyRun) -> Iterator[Point]:
     """What each run has won per round so far, above the system that does not learn."""
     for run in runs:
         won = np.cumsum(run.rewards - static.rewards)
@@ -28,29 +28,29 @@ def gains(runs: Sequence[Played], static: Played) -> Iterator[Point]:
             yield {**_whose(run), "rounds": int(rounds), "gain": round(float(won[rounds - 1] / rounds), 5)}
 
 
-def passes(runs: Sequence[Played]) -> Iterator[Point]:
+def passes(runs: Sequence[StudyRun]) -> Iterator[Point]:
     """Corpus BLEU of every held-out pass of every run."""
     for run in runs:
         for number, held_out in enumerate(run.passes, start=1):
             yield {**_whose(run), "pass": number, "bleu": round(held_out.bleu, 3)}
 
 
-def _whose(run: Played) -> Point:
-    return {"system": run.contestant.system, "seed": run.contestant.seed}
+def _whose(run: StudyRun) -> Point:
+    return {"system": run.spec.system, "seed": run.spec.seed}
 
 
-def save_figures(runs: Sequence[Played], names: Yardsticks, folder: Path) -> list[Path]:
+def save_figures(runs: Sequence[StudyRun], names: ComparisonSystems, folder: Path) -> list[Path]:
     """Draw both, one line per system: the mean of its seeds, and a band from the worst to the best of them.
 
     The oracle and the floor are left out: so far from the others, they would make one line of all of them.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    static = next(run for run in runs if run.contestant.system == names.static)
-    runs = [run for run in runs if run.contestant.system not in (names.oracle, *FLOOR)]
-    order = sorted({run.contestant.system for run in runs})
+    static = next(run for run in runs if run.spec.system == names.static)
+    runs = [run for run in runs if run.spec.system not in (names.oracle, *FLOOR)]
+    order = sorted({run.spec.system for run in runs})
     drawings = {
         "gain": _chart(list(gains(runs, static)), "rounds:Q", "gain", order).properties(
-            title=f"mean reward so far, minus {static.contestant.system}"
+            title=f"mean reward so far, minus {static.spec.system}"
         ),
         "held-out": _chart(list(passes(runs)), "pass:O", "bleu", order).properties(
             title="corpus BLEU of the held-out passes"

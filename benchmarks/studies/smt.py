@@ -7,14 +7,14 @@ each task wants a ``--folder`` of its own.
 from pathlib import Path
 
 from benchmarks.studies.study import Study, carry_out
-from benchmarks.studies.table import Yardsticks, means, ordering
+from benchmarks.studies.table import ComparisonSystems, means, ordering
 from learners.systems import SYSTEMS
 
 STUDY = Study(
     question=__doc__,
     folder=Path(".banditmt/study-smt"),
     systems=["copy-source", *(name for name in SYSTEMS if name.startswith(("SMT", "LIMSI")))],
-    measured_against=Yardsticks("SMT-static", "SMT-oracle"),
+    measured_against=ComparisonSystems("SMT-static", "SMT-oracle"),
 )
 # Mean reward over the training phase: cumulative rewards of Table 3, per round.
 PUBLISHED = {

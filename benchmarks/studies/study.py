@@ -12,19 +12,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.studies.archive import Archive, Stream
 from benchmarks.studies.figures import save_figures
-from benchmarks.studies.played import Played
-from benchmarks.studies.table import Yardsticks, means, ordering, table
+from benchmarks.studies.saved_runs import SavedRuns, TaskIdentity
+from benchmarks.studies.study_run import StudyRun
+from benchmarks.studies.table import ComparisonSystems, means, ordering, table
 from corpora.task import DESCRIPTION_FILE, Task
 from lambdas.store import open_store
 from learners.errors import ResumeError, SnapshotError
-from learners.journal import Entry, Journal
+from learners.journal import Journal, JournalEntry
 from learners.loop import begun_as, rounds_played
 from learners.nmt.pretraining import Schedule
 from learners.seed_models import Shelf, with_needs
 from learners.systems import find_system
-from simulator.competition import Arena, Contestant, State, Status, compete, contestants
+from simulator.competition import Competition, RunSpec, RunState, RunStatus, compete, run_specs
 from simulator.pretraining import make_seed_models, needed_models
 from simulator.tasks import load_task
 from task.layout import Layout
@@ -42,7 +42,7 @@ class Study:
     question: str
     folder: Path
     systems: Sequence[str]
-    measured_against: Yardsticks
+    measured_against: ComparisonSystems
     departments: int | None = None  # of the shop of a synthetic task; None for all
     task_seed: int = 2017
 
@@ -52,19 +52,19 @@ def _layout(task: Task) -> Layout:
     return Layout(cut.blocks, cut.block, cut.gap)
 
 
-def read_runs(arena: Arena, runs: Sequence[Contestant], task: Task) -> list[Played]:
+def read_runs(competition: Competition, runs: Sequence[RunSpec], task: Task) -> list[StudyRun]:
     """Those that are finished."""
     layout = _layout(task)
     references = [pair.target for pair in task.pairs(PHASE)]
     played = []
-    for contestant in runs:
-        entries = _whole_journal(arena.run_folder(contestant), layout.total)
+    for spec in runs:
+        entries = _whole_journal(competition.run_folder(spec), layout.total)
         if entries:
-            played.append(Played.from_journal(contestant, entries, references, layout))
+            played.append(StudyRun.from_journal(spec, entries, references, layout))
     return played
 
 
-def _whole_journal(folder: Path, total: int) -> list[Entry]:
+def _whole_journal(folder: Path, total: int) -> list[JournalEntry]:
     """That of a run which is finished; one that is still being written is left alone."""
     try:
         entries = list(Journal(folder / "journal.jsonl").entries()) if rounds_played(folder) == total else []
@@ -90,33 +90,33 @@ def make_task(path: Path, given: argparse.Namespace) -> Task:
     return Task.open(path)
 
 
-def announce(status: Status) -> None:
+def announce(status: RunStatus) -> None:
     if status.state != "playing":
-        print(f"{status.contestant.label}: {status.state}, {status.rounds:,} rounds {status.message}", flush=True)
+        print(f"{status.spec.label}: {status.state}, {status.rounds:,} rounds {status.message}", flush=True)
 
 
-def carry_out(study: Study) -> list[Played]:
+def carry_out(study: Study) -> list[StudyRun]:
     """Do as the command line says; returns the runs that are finished."""
     given = _options(study).parse_args()
     _refuse_wrong_usage(given, study)
     made_of = _made_of(given)
     _settle(given.folder, made_of)
     task = Task.open(given.task) if given.task else make_task(given.folder / "task", given)
-    stream = Stream(made_of, hashlib.sha256((task.path / DESCRIPTION_FILE).read_bytes()).hexdigest())
-    archive = Archive((given.out or given.folder) / RUNS)
-    runs = contestants(given.systems, given.seeds)
+    stream = TaskIdentity(made_of, hashlib.sha256((task.path / DESCRIPTION_FILE).read_bytes()).hexdigest())
+    archive = SavedRuns((given.out or given.folder) / RUNS)
+    runs = run_specs(given.systems, given.seeds)
     kept = archive.find(runs, stream, _layout(task)) if given.keep else []
-    missing = [run for run in runs if run not in {one.contestant for one in kept}]
-    arena = _arena(given.folder, task)
-    models = archive.join(kept, _make_models(arena, missing, task, given.steps))
-    _refuse_runs_of_others(arena, missing)
-    ended = compete(arena, missing, processes=given.processes, watch=announce) if missing else []
-    failed = {one.contestant: one.message for one in ended if one.state is State.FAILED}
-    finished = read_runs(arena, [run for run in missing if run not in failed], task)
-    played = sorted([*kept, *finished], key=lambda run: runs.index(run.contestant))
+    missing = [run for run in runs if run not in {one.spec for one in kept}]
+    competition = _competition(given.folder, task)
+    models = archive.join(kept, _make_models(competition, missing, task, given.steps))
+    _refuse_runs_of_others(competition, missing)
+    ended = compete(competition, missing, processes=given.processes, watch=announce) if missing else []
+    failed = {one.spec: one.message for one in ended if one.state is RunState.FAILED}
+    finished = read_runs(competition, [run for run in missing if run not in failed], task)
+    played = sorted([*kept, *finished], key=lambda run: runs.index(run.spec))
     _refuse_without_yardstick(study.measured_against.static, played, failed)
-    done = {run.contestant for run in played}  # also what an earlier command had finished before this one was stopped
-    unfinished = [one for one in ended if one.state is not State.FINISHED and one.contestant not in done]
+    done = {run.spec for run in played}  # also what an earlier command had finished before this one was stopped
+    unfinished = [one for one in ended if one.state is not RunState.FINISHED and one.spec not in done]
     sources = [pair.source for pair in task.pairs(PHASE)]
     report = _report(table(played, study.measured_against, sources), played, unfinished, made_of)
     print(report)
@@ -136,8 +136,8 @@ def _refuse_wrong_usage(given: argparse.Namespace, study: Study) -> None:
         raise SystemExit("--keep looks for runs in --out, which is missing")
 
 
-def _refuse_without_yardstick(static: str, played: Sequence[Played], failed: Mapping[Contestant, str]) -> None:
-    if any(run.contestant.system == static for run in played):
+def _refuse_without_yardstick(static: str, played: Sequence[StudyRun], failed: Mapping[RunSpec, str]) -> None:
+    if any(run.spec.system == static for run in played):
         return
     for run, message in failed.items():
         if run.system == static:
@@ -145,32 +145,32 @@ def _refuse_without_yardstick(static: str, played: Sequence[Played], failed: Map
     raise SystemExit(f"{static} has not finished yet: the same command goes on")
 
 
-def _refuse_runs_of_others(arena: Arena, runs: Sequence[Contestant]) -> None:
+def _refuse_runs_of_others(competition: Competition, runs: Sequence[RunSpec]) -> None:
     """What is in the folder was begun with the models that are there now: it would else be told of them."""
     for run in runs:
-        folder = arena.run_folder(run)
+        folder = competition.run_folder(run)
         try:
             begun = begun_as(folder)
         except SnapshotError as damage:
             raise SystemExit(f"{damage}; or give the study another --folder") from None
-        if begun not in (None, find_system(run.system).about(Shelf(arena.models), run.seed)):
+        if begun not in (None, find_system(run.system).about(Shelf(competition.models), run.seed)):
             raise SystemExit(
                 f"the run in {folder} was begun by another version of {run.system}, or with another seed model than the"
-                f" one in {arena.models}: give another --folder"
+                f" one in {competition.models}: give another --folder"
             )
 
 
-def _make_models(arena: Arena, runs: Sequence[Contestant], task: Task, steps: int) -> dict[str, str]:
+def _make_models(competition: Competition, runs: Sequence[RunSpec], task: Task, steps: int) -> dict[str, str]:
     """Make the seed models that these runs need; returns the digests of all that they were made of, by name."""
     needed = needed_models([run.system for run in runs])
     make_seed_models(
         task.path,
-        arena.models,
+        competition.models,
         needed,
         schedule=Schedule(steps=steps),
         report=lambda model, progress: print(model, progress.standing if progress else "made", flush=True),
     )
-    return {model.value: Shelf(arena.models).digest(model) for model in with_needs(needed)}
+    return {model.value: Shelf(competition.models).digest(model) for model in with_needs(needed)}
 
 
 def _made_of(given: argparse.Namespace) -> dict[str, object]:
@@ -192,21 +192,25 @@ def _settle(folder: Path, made_of: Mapping[str, object]) -> None:
         )
 
 
-def _arena(folder: Path, task: Task) -> Arena:
+def _competition(folder: Path, task: Task) -> Competition:
     # Without a flush to disk in every round: what a power cut takes from a study can be played again.
-    arena = Arena(f"sqlite:{folder / 'store'}?synchronous=normal", PHASE, folder / "models", folder / "runs")
-    store = open_store(arena.store)
+    competition = Competition(
+        f"sqlite:{folder / 'store'}?synchronous=normal", PHASE, folder / "models", folder / "runs"
+    )
+    store = open_store(competition.store)
     load_task(store, task.path)
     store.close()
-    return arena
+    return competition
 
 
-def _report(rows: str, played: Sequence[Played], unfinished: Sequence[Status], made_of: Mapping[str, object]) -> str:
+def _report(
+    rows: str, played: Sequence[StudyRun], unfinished: Sequence[RunStatus], made_of: Mapping[str, object]
+) -> str:
     """The table, what it was made with, and who is missing in it: a run that failed is a result, too."""
     options = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in made_of.items() if value is not None)
     lines = [rows, "", f"Seeds averaged: {ordering(means(played))}"]
     lines += ["", f"{len(played[0].rewards):,} rounds; {options}"]
-    lines += [f"- {status.contestant.label}: {status.state} {status.message}".rstrip() for status in unfinished]
+    lines += [f"- {status.spec.label}: {status.state} {status.message}".rstrip() for status in unfinished]
     return "\n".join(lines)
 
 

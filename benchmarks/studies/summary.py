@@ -7,16 +7,16 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.studies.archive import Archive
 from benchmarks.studies.learning import STUDY
-from benchmarks.studies.played import Played
+from benchmarks.studies.saved_runs import SavedRuns
 from benchmarks.studies.study import RUNS
-from benchmarks.studies.table import Yardsticks, means
+from benchmarks.studies.study_run import StudyRun
+from benchmarks.studies.table import ComparisonSystems, means
 
 COLUMNS = ["reward", "of the gap", "held-out BLEU", "length"]
 
 
-def summary(studies: dict[str, Sequence[Played]], names: Yardsticks) -> str:
+def summary(studies: dict[str, Sequence[StudyRun]], names: ComparisonSystems) -> str:
     """In Markdown, best first by the first study that has a system; rewards are means over seeds, the rest ranges."""
     order = [system for runs in studies.values() for system in _ranked(runs)]
     header = ["system", *(f"{study}: {column}" for study in studies for column in COLUMNS)]
@@ -27,13 +27,13 @@ def summary(studies: dict[str, Sequence[Played]], names: Yardsticks) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, ["---"] * len(header), *rows))
 
 
-def _ranked(runs: Sequence[Played]) -> list[str]:
+def _ranked(runs: Sequence[StudyRun]) -> list[str]:
     rewards = means(runs)
     return sorted(rewards, key=lambda system: -rewards[system])
 
 
-def _cells(runs: Sequence[Played], system: str, names: Yardsticks) -> list[str]:
-    seeds = [run for run in runs if run.contestant.system == system]
+def _cells(runs: Sequence[StudyRun], system: str, names: ComparisonSystems) -> list[str]:
+    seeds = [run for run in runs if run.spec.system == system]
     if not seeds:
         return [""] * len(COLUMNS)
     rewards = means(runs)
@@ -51,11 +51,11 @@ def _range(values: Sequence[float], decimals: int) -> str:
     return " to ".join(ends)
 
 
-def kept(results: Sequence[Path], names: Yardsticks) -> dict[str, Sequence[Played]]:
+def kept(results: Sequence[Path], names: ComparisonSystems) -> dict[str, Sequence[StudyRun]]:
     """The runs that studies have left, by the names of their folders."""
-    studies: dict[str, Sequence[Played]] = {folder.name: Archive(folder / RUNS).all() for folder in results}
+    studies: dict[str, Sequence[StudyRun]] = {folder.name: SavedRuns(folder / RUNS).all() for folder in results}
     for folder, runs in studies.items():
-        missing = {names.static, names.oracle} - {run.contestant.system for run in runs}
+        missing = {names.static, names.oracle} - {run.spec.system for run in runs}
         if missing:
             raise SystemExit(f"{folder} has no run of {' and '.join(sorted(missing))}: all others are measured by them")
     return studies

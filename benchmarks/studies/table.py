@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.studies.played import Played
+from benchmarks.studies.study_run import StudyRun
 from leaderboard.metrics.significance import paired_block_bootstrap
 from learners.systems import SYSTEMS
 
 
 @dataclass(frozen=True)
-class Yardsticks:
+class ComparisonSystems:
     """The names of systems that others are measured against."""
 
     static: str  # the system that does not learn
@@ -19,9 +19,9 @@ class Yardsticks:
     control: str | None = None  # the system that practises as much as learners do, without feedback
 
 
-def table(runs: Sequence[Played], names: Yardsticks, sources: Sequence[str]) -> str:
+def table(runs: Sequence[StudyRun], names: ComparisonSystems, sources: Sequence[str]) -> str:
     """All finished runs over these sources, in Markdown; the static system must be among them."""
-    by_system = {run.contestant.system: run for run in runs}
+    by_system = {run.spec.system: run for run in runs}
     static, oracle = by_system[names.static], by_system.get(names.oracle)
     control = by_system.get(names.control) if names.control else None
     header = [
@@ -41,14 +41,14 @@ def table(runs: Sequence[Played], names: Yardsticks, sources: Sequence[str]) -> 
 
 
 def _cells(
-    run: Played, static: Played, oracle: Played | None, control: Played | None, sources: Sequence[str]
+    run: StudyRun, static: StudyRun, oracle: StudyRun | None, control: StudyRun | None, sources: Sequence[str]
 ) -> list[str]:
     won = float(run.rewards.mean() - static.rewards.mean())
     gap = float(oracle.rewards.mean() - static.rewards.mean()) if oracle else float("nan")
     first_seen, repeats = run.by_novelty(sources)
     return [
-        run.contestant.system,
-        str(run.contestant.seed) if SYSTEMS[run.contestant.system].random else "-",
+        run.spec.system,
+        str(run.spec.seed) if SYSTEMS[run.spec.system].random else "-",
         f"{run.rewards.mean():.4f}",
         _difference(run, static),
         *([_difference(run, control)] if control else []),
@@ -60,16 +60,16 @@ def _cells(
     ]
 
 
-def _difference(run: Played, other: Played) -> str:
+def _difference(run: StudyRun, other: StudyRun) -> str:
     found = paired_block_bootstrap(run.rewards, other.rewards)
     return f"{found.mean:+.4f} ({found.low:+.4f} to {found.high:+.4f})"
 
 
-def means(runs: Sequence[Played]) -> dict[str, float]:
+def means(runs: Sequence[StudyRun]) -> dict[str, float]:
     """The mean reward of each system over its seeds."""
     rewards: dict[str, list[float]] = {}
     for run in runs:
-        rewards.setdefault(run.contestant.system, []).append(float(run.rewards.mean()))
+        rewards.setdefault(run.spec.system, []).append(float(run.rewards.mean()))
     return {system: float(np.mean(each)) for system, each in rewards.items()}
 
 

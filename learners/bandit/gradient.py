@@ -15,7 +15,7 @@ from torch import Tensor
 
 from learners.bandit.control_variates import ControlVariate
 from learners.bandit.optimiser import Optimiser, OptimiserRecipe
-from learners.contract import Learner, legal
+from learners.contract import Learner, check_reward
 from learners.errors import SnapshotError
 from learners.snapshot import Snapshot
 
@@ -52,7 +52,7 @@ class GradientLearner(Learner):
         self._rounds = 0  # that were learned from
 
     def update(self, source: str, translation: str, reward: float) -> None:  # noqa: ARG002 (it knows what it proposed)
-        advantage = self._variate.advantage(source, legal(reward))
+        advantage = self._variate.advantage(source, check_reward(reward))
         self._learn(source, advantage)
         self._rounds += 1
 

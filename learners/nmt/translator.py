@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from learners.bandit.schedule import COLD
-from learners.contract import PLACEHOLDER, bounded
+from learners.contract import PLACEHOLDER, truncate_to_limit
 from learners.errors import SnapshotError
 from learners.nmt.batches import padded, previous
 from learners.nmt.committee import Committee
@@ -258,11 +258,11 @@ class Translator:
 
     def _hypothesis(self, drawn: Drawn, source: str, ids: list[int], pieces: list[str]) -> Hypothesis:
         written = self._written(drawn, ids, pieces)
-        text = written or bounded(source.strip()) or PLACEHOLDER
+        text = written or truncate_to_limit(source.strip()) or PLACEHOLDER
         return Hypothesis(ids, drawn.ids, text, drawn.log_probability, verbatim=bool(written))
 
     def _written(self, drawn: Drawn, ids: list[int], pieces: list[str]) -> str:
-        return bounded(spell(drawn.ids, self.target_vocabulary, drawn.attention, (ids, pieces), self.lexicon))
+        return truncate_to_limit(spell(drawn.ids, self.target_vocabulary, drawn.attention, (ids, pieces), self.lexicon))
 
 
 @contextmanager

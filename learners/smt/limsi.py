@@ -15,7 +15,7 @@ import numpy as np
 
 from learners.bandit.ridge import OnlineRidge
 from learners.bandit.ucb import SamplingUcb1, Ucb1
-from learners.contract import Learner, legal
+from learners.contract import Learner, check_reward
 from learners.errors import SnapshotError
 from learners.smt.forest import Derivation, LogLinearTranslator, Vector
 from learners.smt.static import spoken
@@ -66,9 +66,9 @@ class LimsiLearner(Learner):
         assert self._played is not None, "a reward follows a proposal"
         teaching, choosing = self._uses()
         if teaching:
-            self._regression.observe(with_constant(self._played.features), legal(reward))
+            self._regression.observe(with_constant(self._played.features), check_reward(reward))
         if choosing:
-            self._choice.observe(self._arm, legal(reward))
+            self._choice.observe(self._arm, check_reward(reward))
         self._rounds += 1
 
     def _uses(self) -> tuple[bool, bool]:

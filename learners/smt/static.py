@@ -1,12 +1,12 @@
 """A log-linear translator that does not learn."""
 
-from learners.contract import PLACEHOLDER, StaticSystem, bounded
+from learners.contract import PLACEHOLDER, StaticSystem, truncate_to_limit
 from learners.smt.forest import Derivation, LogLinearTranslator
 
 
 def spoken(derivation: Derivation) -> str:
     """The text to propose: never empty, never too long."""
-    return bounded(derivation.translation.strip()) or PLACEHOLDER
+    return truncate_to_limit(derivation.translation.strip()) or PLACEHOLDER
 
 
 class StaticLogLinear(StaticSystem):

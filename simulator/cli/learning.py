@@ -26,8 +26,8 @@ from simulator.tasks import DEFAULT_STORE, STATE
 
 if TYPE_CHECKING:
     from learners.seed_models import SeedModel, Standing
-    from simulator.competition import Arena, Contestant, Status
-    from simulator.regret import Yardstick
+    from simulator.competition import Competition, RunSpec, RunStatus
+    from simulator.regret import BaselineRun
 
 MODELS = STATE / "models"
 RUNS = STATE / "runs"
@@ -133,14 +133,14 @@ def play(
 ) -> None:
     """Play one run, or go on with the one that was interrupted."""
     from learners.systems import find_system
-    from simulator.competition import Arena, Contestant, play_here
+    from simulator.competition import Competition, RunSpec, play_run
 
     find_system(system)
-    contestant = Contestant(system, seed, name)
-    check_name(contestant.label, "system")
-    arena = _ready(context, Arena(store, phase, models, runs), [system], task, url, api_key)
-    with _playing_bars(arena, [contestant]) as watch:
-        status = play_here(arena, contestant, watch=watch)
+    spec = RunSpec(system, seed, name)
+    check_name(spec.label, "system")
+    competition = _ready(context, Competition(store, phase, models, runs), [system], task, url, api_key)
+    with _playing_bars(competition, [spec]) as watch:
+        status = play_run(competition, spec, watch=watch)
     _print_ends([status], as_json=as_json)
 
 
@@ -159,25 +159,25 @@ def compete(
     as_json: Json = False,
 ) -> None:
     """Play many runs side by side; interrupted, the same command goes on."""
-    from simulator import competition
+    from simulator import competition as competitions
 
-    listed = competition.contestants(systems, seeds)
-    arena = _ready(context, competition.Arena(store, phase, models, runs), systems, task, url, api_key)
-    with _playing_bars(arena, listed) as watch:
-        ends = competition.compete(arena, listed, processes=processes, watch=watch)
+    listed = competitions.run_specs(systems, seeds)
+    competition = _ready(context, competitions.Competition(store, phase, models, runs), systems, task, url, api_key)
+    with _playing_bars(competition, listed) as watch:
+        ends = competitions.compete(competition, listed, processes=processes, watch=watch)
     _print_ends(ends, as_json=as_json)
 
 
 def _ready(
     context: typer.Context,
-    arena: "Arena",
+    competition: "Competition",
     systems: Sequence[str],
     task: Path | None,
     url: str | None,
     api_key: str | None,
-) -> "Arena":
-    """The arena at its address, if it has one, else with a store that is prepared."""
-    from simulator.competition import Address
+) -> "Competition":
+    """The competition at its address, if it has one, else with a store that is prepared."""
+    from simulator.competition import ServiceAddress
     from simulator.pretraining import needed_models, refuse_models_of_another_task
 
     in_process = [name for name in ("task", "store") if _typed(context, name)]
@@ -185,17 +185,17 @@ def _ready(
         if api_key:
             raise typer.BadParameter("--api-key is for playing over HTTP, but there is no --url")
         if task and needed_models(systems):
-            refuse_models_of_another_task(arena.models, task)
-        _prepare(arena, task)
-        return arena
+            refuse_models_of_another_task(competition.models, task)
+        _prepare(competition, task)
+        return competition
     if in_process:
         raise typer.BadParameter(f"--{in_process[0]} is for playing in process; the service at --url has its own")
     if not (api_key or os.environ.get(KEY_VARIABLE)):
         raise typer.BadParameter(f"no API key: give --api-key, or set {KEY_VARIABLE} (the organiser hands it out)")
-    address = Address(url, api_key)
+    address = ServiceAddress(url, api_key)
     with address.client() as client:  # what is wrong with the address, key or phase is said once for all runs
-        _check_phase(arena, [phase.name for phase in client.phases()])
-    return replace(arena, address=address)
+        _check_phase(competition, [phase.name for phase in client.phases()])
+    return replace(competition, address=address)
 
 
 def _typed(context: typer.Context, option: str) -> bool:
@@ -204,16 +204,18 @@ def _typed(context: typer.Context, option: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def _prepare(arena: "Arena", task: Path | None) -> None:
+def _prepare(competition: "Competition", task: Path | None) -> None:
     """See that the store is there, with the task in it if one is given, and has the phase."""
     if task:
         Task.open(task)  # what is wrong with it is said before a store is made for it
-    opened = _new_or_existing(arena.store) if task else existing_store(arena.store, TASK_ADVICE)
+    opened = _new_or_existing(competition.store) if task else existing_store(competition.store, TASK_ADVICE)
     try:
         if task:
             opened.prepare()
             load(opened, task)
-        _check_phase(arena, [record.phase.name for record in Registry(opened).phases()], "" if task else TASK_ADVICE)
+        _check_phase(
+            competition, [record.phase.name for record in Registry(opened).phases()], "" if task else TASK_ADVICE
+        )
     finally:
         opened.close()
 
@@ -224,14 +226,14 @@ def _new_or_existing(store: str) -> Store:
     return open_store(store)
 
 
-def _check_phase(arena: "Arena", known: Sequence[str], advice: str = "") -> None:
-    if arena.phase not in known:
-        raise UnknownPhaseError(arena.phase, known, advice)
+def _check_phase(competition: "Competition", known: Sequence[str], advice: str = "") -> None:
+    if competition.phase not in known:
+        raise UnknownPhaseError(competition.phase, known, advice)
 
 
-def _print_ends(ends: list["Status"], *, as_json: bool) -> None:
+def _print_ends(ends: list["RunStatus"], *, as_json: bool) -> None:
     """Say how each run ended; the exit code tells whether all did well."""
-    from simulator.competition import State
+    from simulator.competition import RunState
 
     if as_json:
         keys = ("system", "name", "seed", "state", "rounds", "total", "reward", "mean_reward", "message")
@@ -240,31 +242,31 @@ def _print_ends(ends: list["Status"], *, as_json: bool) -> None:
         for end in ends:
             mean = _mean(end)
             told = "" if mean is None else f"mean reward {mean:.4f}"
-            words = [f"{end.contestant.label}:", f"{end.state},", f"{end.rounds:,} rounds", told, end.message]
+            words = [f"{end.spec.label}:", f"{end.state},", f"{end.rounds:,} rounds", told, end.message]
             typer.echo(" ".join(word for word in words if word))
     states = {end.state for end in ends}
-    if State.FAILED in states:
+    if RunState.FAILED in states:
         raise typer.Exit(1)
-    if State.INTERRUPTED in states:
+    if RunState.INTERRUPTED in states:
         raise KeyboardInterrupt
 
 
-def _row(end: "Status") -> tuple[object, ...]:
-    who = end.contestant
+def _row(end: "RunStatus") -> tuple[object, ...]:
+    who = end.spec
     return (who.system, who.label, who.seed, end.state, end.rounds, end.total, end.reward, _mean(end), end.message)
 
 
-def _mean(end: "Status") -> float | None:
+def _mean(end: "RunStatus") -> float | None:
     return None if end.reward is None or not end.rounds else end.reward / end.rounds
 
 
 @contextmanager
-def _playing_bars(arena: "Arena", runs: Sequence["Contestant"]) -> Iterator[Callable[["Status"], None]]:
+def _playing_bars(competition: "Competition", runs: Sequence["RunSpec"]) -> Iterator[Callable[["RunStatus"], None]]:
     """A line for each run: reward, regret if it is known, rounds per second, time left.
 
     A failure is said at once, terminal or not: others may play for hours before all of them are listed.
     """
-    from simulator.competition import State
+    from simulator.competition import RunState
 
     columns = (
         TextColumn("{task.description:<18}"),
@@ -276,10 +278,10 @@ def _playing_bars(arena: "Arena", runs: Sequence["Contestant"]) -> Iterator[Call
     )
     with bars_on_terminal(*columns) as bars:
         shown: dict[str, TaskID] = {}
-        oracles = {} if bars.disable else _oracles(arena, [run.label for run in runs])
+        oracles = {} if bars.disable else _oracles(competition, [run.label for run in runs])
 
-        def watch(status: "Status") -> None:
-            label = status.contestant.label
+        def watch(status: "RunStatus") -> None:
+            label = status.spec.label
             if label not in shown:
                 shown[label] = bars.add_task(
                     label, total=status.total, completed=status.rounds, mean=0.0, regret="", speed=0.0
@@ -290,22 +292,22 @@ def _playing_bars(arena: "Arena", runs: Sequence["Contestant"]) -> Iterator[Call
                 known = oracles[label].regret(status.rounds, status.reward)
             regret = "" if known is None else f" regret {known:z.4f}"
             bars.update(shown[label], completed=status.rounds, mean=_mean(status) or 0.0, regret=regret, speed=speed)
-            if status.state is State.FAILED:
+            if status.state is RunState.FAILED:
                 said = f"banditmt: {label} failed: {' '.join(status.message.split())}"
                 bars.console.print(said, markup=False, highlight=False, soft_wrap=True)
 
         yield watch
 
 
-def _oracles(arena: "Arena", systems: Sequence[str]) -> dict[str, "Yardstick"]:
+def _oracles(competition: "Competition", systems: Sequence[str]) -> dict[str, "BaselineRun"]:
     """By what regret is measured, if that is on this machine: in the cloud every round that is read costs money."""
-    from simulator.regret import yardsticks
+    from simulator.regret import baseline_runs
 
-    if arena.address or not arena.store.startswith("sqlite:"):
+    if competition.address or not competition.store.startswith("sqlite:"):
         return {}
-    store = open_store(arena.store)
+    store = open_store(competition.store)
     try:
-        return yardsticks(store, arena.phase, arena.participant, systems)
+        return baseline_runs(store, competition.phase, competition.participant, systems)
     finally:
         store.close()
 

@@ -10,16 +10,16 @@ from unittest.mock import Mock, patch
 
 import pytest
 
-from benchmarks.studies.archive import Archive, Stream
 from benchmarks.studies.figures import gains, passes, save_figures
-from benchmarks.studies.played import Played
+from benchmarks.studies.saved_runs import SavedRuns, TaskIdentity
 from benchmarks.studies.study import Study, _make_models, carry_out
+from benchmarks.studies.study_run import StudyRun
 from benchmarks.studies.summary import kept, summary
-from benchmarks.studies.table import Yardsticks, means, ordering, table
+from benchmarks.studies.table import ComparisonSystems, means, ordering, table
 from learners.dictionary import save_dictionary
-from learners.journal import Entry
+from learners.journal import JournalEntry
 from learners.seed_models import Shelf
-from simulator.competition import Contestant, State, Status
+from simulator.competition import RunSpec, RunState, RunStatus
 from task.layout import Layout
 
 LAYOUT = Layout(blocks=2, block=2, gap=8)  # HHFFFFFFFFHH
@@ -29,13 +29,15 @@ REFERENCES = ["w x y z v"] * 12
 
 def played(system, rewards, translations):
     rows = zip(SOURCES, translations, rewards, strict=True)
-    entries = [Entry(index, source, translation, reward) for index, (source, translation, reward) in enumerate(rows)]
-    return Played.from_journal(Contestant(system), entries, REFERENCES, LAYOUT)
+    entries = [
+        JournalEntry(index, source, translation, reward) for index, (source, translation, reward) in enumerate(rows)
+    ]
+    return StudyRun.from_journal(RunSpec(system), entries, REFERENCES, LAYOUT)
 
 
 STATIC = played("BNMT-static", [0.2] * 12, ["w x y z u"] * 12)
 ORACLE = played("BNMT-oracle", [0.8] * 12, ["w x y z v"] * 12)
-NAMES = Yardsticks("BNMT-static", "BNMT-oracle", "BNMT-control")
+NAMES = ComparisonSystems("BNMT-static", "BNMT-oracle", "BNMT-control")
 REWARDS = [0.2] * 3 + [0.5] * 2 + [0.2] * 5 + [0.5] * 2  # more for what it has seen before
 LEARNER = played("BNMT-EL", REWARDS, ["w x y z u"] * 10 + ["w x y z v w x y z v"] * 2)
 
@@ -71,7 +73,7 @@ def test_where_there_is_a_control_all_are_compared_with_it():
 
 def carried_out(folder, *options):
     """What a study of a system that needs no training says, in ``folder``."""
-    floor = Study("?", folder, ["copy-source"], Yardsticks("copy-source", "BNMT-oracle"), departments=3)
+    floor = Study("?", folder, ["copy-source"], ComparisonSystems("copy-source", "BNMT-oracle"), departments=3)
     small = ["--rounds", "2803", "--out-of-domain", "20", "--seeds", "1", "--out", str(folder / "out")]
     with patch.object(sys, "argv", ["study", *small, *options]):
         carry_out(floor)
@@ -93,8 +95,8 @@ def test_a_folder_stays_with_the_options_that_it_was_begun_with(begun):
 
 def test_a_run_that_failed_is_part_of_the_result(begun):
     folder, _ = begun
-    failed = Status(Contestant("BNMT-EL"), State.FAILED, message="its process died (1)")
-    finished_before = Status(Contestant("copy-source"), State.INTERRUPTED)
+    failed = RunStatus(RunSpec("BNMT-EL"), RunState.FAILED, message="its process died (1)")
+    finished_before = RunStatus(RunSpec("copy-source"), RunState.INTERRUPTED)
     ends = [finished_before, failed]
     with patch("benchmarks.studies.study.compete", return_value=ends), pytest.raises(SystemExit) as ending:
         carried_out(folder, "--task-seed", "5")
@@ -106,8 +108,8 @@ def test_a_run_that_failed_is_part_of_the_result(begun):
 def test_what_came_of_a_run_can_be_kept(tmp_path):
     path = tmp_path / "BNMT-EL.json.gz"
     LEARNER.write(path)
-    found = Played.read(path)
-    assert (found.contestant, found.passes, found.rewards.tolist()) == (LEARNER.contestant, LEARNER.passes, REWARDS)
+    found = StudyRun.read(path)
+    assert (found.spec, found.passes, found.rewards.tolist()) == (LEARNER.spec, LEARNER.passes, REWARDS)
 
 
 def test_a_file_that_is_no_run_is_named(tmp_path):
@@ -119,39 +121,39 @@ def test_a_file_that_is_no_run_is_named(tmp_path):
         with pytest.raises(
             SystemExit, match=r"BNMT-EL\.json\.gz is no run of a study \(.*\): remove it, and it is played"
         ):
-            Played.read(path)
+            StudyRun.read(path)
     (tmp_path / "copied.json.gz").write_bytes(whole)
     with pytest.raises(SystemExit, match=r"copied\.json\.gz is no run of a study \(it is BNMT-EL\)"):
-        Played.read(tmp_path / "copied.json.gz")
+        StudyRun.read(tmp_path / "copied.json.gz")
 
 
-STREAM = Stream({"task_seed": 5}, "a digest")
+STREAM = TaskIdentity({"task_seed": 5}, "a digest")
 BEGUN_WITH = {"bnmt": "a1", "oracle": "b2"}
-RUNS = [Contestant(name) for name in ("copy-source", "BNMT-static", "BNMT-oracle", "BNMT-EL")]
+RUNS = [RunSpec(name) for name in ("copy-source", "BNMT-static", "BNMT-oracle", "BNMT-EL")]
 
 
 @pytest.fixture
 def archive(tmp_path):
-    made = Archive(tmp_path / "runs")
+    made = SavedRuns(tmp_path / "runs")
     made.save([STATIC, ORACLE], STREAM, BEGUN_WITH)
     return made
 
 
 def test_an_archive_has_what_was_saved_last_and_no_more(archive):
-    assert [run.contestant.system for run in archive.find(RUNS, STREAM, LAYOUT)] == ["BNMT-static", "BNMT-oracle"]
+    assert [run.spec.system for run in archive.find(RUNS, STREAM, LAYOUT)] == ["BNMT-static", "BNMT-oracle"]
     archive.save([LEARNER], STREAM, BEGUN_WITH)
-    assert [run.contestant.system for run in archive.all()] == ["BNMT-EL"]
+    assert [run.spec.system for run in archive.all()] == ["BNMT-EL"]
 
 
 def test_an_empty_archive_has_nothing(tmp_path):
-    empty = Archive(tmp_path / "nowhere")
+    empty = SavedRuns(tmp_path / "nowhere")
     assert empty.find(RUNS, STREAM, LAYOUT) == []
     assert empty.join([], {"bnmt": "c3"}) == {"bnmt": "c3"}
 
 
 @pytest.mark.parametrize("other", [replace(STREAM, task="another"), replace(STREAM, options={"task_seed": 6})])
 def test_runs_of_another_stream_are_refused(archive, other):
-    with pytest.raises(SystemExit, match=r"runs are of Stream\(.*5.*\), not of .*: give another --out"):
+    with pytest.raises(SystemExit, match=r"runs are of TaskIdentity\(.*5.*\), not of .*: give another --out"):
         archive.find(RUNS, other, LAYOUT)
 
 
@@ -175,7 +177,7 @@ def test_runs_that_do_not_tell_what_they_began_with_are_refused(archive, told, t
 
 
 def test_what_no_kept_run_began_with_does_not_matter(archive):
-    static = [run for run in archive.find(RUNS, STREAM, LAYOUT) if run.contestant.system == "BNMT-static"]
+    static = [run for run in archive.find(RUNS, STREAM, LAYOUT) if run.spec.system == "BNMT-static"]
     assert archive.join(static, {"oracle": "another"}) == {"bnmt": "a1", "oracle": "another"}
 
 
@@ -201,18 +203,18 @@ def test_runs_of_another_stream_are_not_mixed_with_those_that_were_kept(begun):
 
 def test_a_study_asks_its_archive_whether_all_began_alike(begun):
     folder, _ = begun
-    refused = patch.object(Archive, "join", side_effect=SystemExit("began otherwise"))
+    refused = patch.object(SavedRuns, "join", side_effect=SystemExit("began otherwise"))
     with refused, pytest.raises(SystemExit, match="began otherwise"):
         carried_out(folder, "--task-seed", "5", "--keep")
 
 
 def test_a_seed_model_is_told_with_what_it_was_made_of(tmp_path):
-    arena, task = Mock(models=tmp_path), Mock(path=tmp_path)
+    competition, task = Mock(models=tmp_path), Mock(path=tmp_path)
     with (
         patch.object(Shelf, "digest", lambda _, model: f"of {model}"),
         patch("benchmarks.studies.study.make_seed_models"),
     ):
-        models = _make_models(arena, [Contestant("BNMT-oracle")], task, 1)
+        models = _make_models(competition, [RunSpec("BNMT-oracle")], task, 1)
     assert models == {"bnmt": "of bnmt", "oracle": "of oracle"}
 
 
@@ -232,7 +234,7 @@ def test_a_whole_run_that_began_with_another_seed_model_is_refused(tmp_path):
 
 def test_without_what_all_are_compared_with_there_is_no_table(begun):
     folder, _ = begun
-    failed = Status(Contestant("copy-source"), State.FAILED, message="its journal has a gap")
+    failed = RunStatus(RunSpec("copy-source"), RunState.FAILED, message="its journal has a gap")
     told = "^copy-source, which all others are compared with, failed: its journal has a gap$"
     with patch("benchmarks.studies.study.compete", return_value=[failed]), pytest.raises(SystemExit, match=told):
         carried_out(folder, "--task-seed", "5")
@@ -253,7 +255,7 @@ def test_a_damaged_file_of_a_run_is_told_without_a_traceback(begun, damaged, tol
     folder = shutil.copytree(begun[0], tmp_path / "study")
     path = folder / "runs" / "dev" / "copy-source" / damaged
     path.write_bytes(path.read_bytes()[2:])
-    stopped = Status(Contestant("copy-source"), State.INTERRUPTED)
+    stopped = RunStatus(RunSpec("copy-source"), RunState.INTERRUPTED)
     with patch("benchmarks.studies.study.compete", return_value=[stopped]), pytest.raises(SystemExit, match=told):
         carried_out(folder, "--task-seed", "5")
 
@@ -264,7 +266,7 @@ def test_a_journal_that_lost_lines_is_not_taken_for_a_finished_run(begun, lines,
     path = folder / "runs" / "dev" / "copy-source" / "journal.jsonl"
     whole = path.read_text().splitlines(keepends=True)
     path.unlink() if lines is None else path.write_text("".join(whole[:lines]))
-    stopped = Status(Contestant("copy-source"), State.INTERRUPTED)
+    stopped = RunStatus(RunSpec("copy-source"), RunState.INTERRUPTED)
     told = "^copy-source has not finished yet: the same command goes on$"
     with patch("benchmarks.studies.study.compete", return_value=[stopped]), pytest.raises(SystemExit, match=told):
         carried_out(folder, "--task-seed", "5")
@@ -299,12 +301,12 @@ def test_a_summary_has_a_row_for_each_system_and_a_range_over_its_seeds():
 
 
 def test_a_summary_needs_what_all_are_measured_by(tmp_path):
-    archive = Archive(tmp_path / "shop" / "runs")
+    archive = SavedRuns(tmp_path / "shop" / "runs")
     archive.save([STATIC], STREAM, {})
     with pytest.raises(SystemExit, match="shop has no run of BNMT-oracle"):
         kept([tmp_path / "shop"], NAMES)
     archive.save([STATIC, ORACLE], STREAM, {})
-    assert [run.contestant.system for run in kept([tmp_path / "shop"], NAMES)["shop"]] == ["BNMT-oracle", "BNMT-static"]
+    assert [run.spec.system for run in kept([tmp_path / "shop"], NAMES)["shop"]] == ["BNMT-oracle", "BNMT-static"]
 
 
 def test_a_curve_tells_what_was_won_per_round_so_far():

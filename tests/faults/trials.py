@@ -28,7 +28,7 @@ from simulator.cloud.gateway import Gateway, load_handlers
 from simulator.cloud.local import local_gateway
 from simulator.cloud.server import Limits, Server, running
 from simulator.cloud.throttle import Gate, Rate
-from simulator.local import local_client
+from simulator.in_process import in_process_client
 from tests import dynalite
 from tests.faults import world
 from tests.faults.nursery import Nursery, nursery
@@ -310,7 +310,7 @@ def ledger_stream(seed: int, folder: Path) -> Mapping[str, int]:
     store: Store = open_store("sqlite::memory:")
     world.prepare(store)
     for player in PLAYERS:
-        world.live(partial(local_client, store, player), folder, player)
+        world.live(partial(in_process_client, store, player), folder, player)
     runs = Registry(store).runs(PHASE.name)
     entries = [entry for run in runs for entry in stream(store, run.id)]
     pending = entries + rng.sample(entries, len(entries) // 2)  # half of them come twice

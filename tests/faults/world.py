@@ -25,7 +25,7 @@ from lambdas.scoreboard import Scoreboard
 from lambdas.service import Service
 from lambdas.store import Store, open_store
 from simulator.cloud.template import Template
-from simulator.local import local_client
+from simulator.in_process import in_process_client
 from task.layout import Layout
 from task.phases import Phase
 
@@ -119,7 +119,7 @@ def undisturbed() -> Outcome:
         store = open_store("sqlite::memory:")
         prepare(store)
         for player in PLAYERS:
-            live(partial(local_client, store, player), Path(folder), player)
+            live(partial(in_process_client, store, player), Path(folder), player)
         calm = outcome(store, Path(folder))
         store.close()
     assert [len(rounds) for rounds in calm.ledger.values()] == [PHASE.layout.total] * len(PLAYERS)

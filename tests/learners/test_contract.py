@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lambdas.service import check_translation
-from learners.contract import CopySource, bounded
+from learners.contract import CopySource, truncate_to_limit
 from learners.dictionary import WordForWord
 from learners.snapshot import Snapshot
 from task.limits import MAX_TRANSLATION_CHARACTERS
@@ -22,18 +22,18 @@ def test_copy_source_copies_and_never_learns():
 
 def test_a_text_is_cut_after_the_last_word_that_the_service_takes():
     words = "seil " * 800  # 4,000 characters with the last space
-    assert bounded(words + "x") == words[:-1]
-    assert bounded(words[:-1] + "e rot") == words[:-1] + "e"
-    assert bounded(words[:-1] + "es rot") == words[:-6]
-    assert bounded("x" * 4_001) == "x" * 4_000  # a word without end
-    assert bounded("x" * 4_000) == "x" * MAX_TRANSLATION_CHARACTERS
+    assert truncate_to_limit(words + "x") == words[:-1]
+    assert truncate_to_limit(words[:-1] + "e rot") == words[:-1] + "e"
+    assert truncate_to_limit(words[:-1] + "es rot") == words[:-6]
+    assert truncate_to_limit("x" * 4_001) == "x" * 4_000  # a word without end
+    assert truncate_to_limit("x" * 4_000) == "x" * MAX_TRANSLATION_CHARACTERS
 
 
 @given(st.lists(st.tuples(st.sampled_from("a𝄞"), st.integers(1, 3_000)), min_size=1, max_size=5))
-def test_whatever_is_bounded_is_taken_by_the_service(words):
+def test_whatever_is_truncated_is_taken_by_the_service(words):
     text = " ".join(letter * count for letter, count in words)
-    check_translation(bounded(text))
-    assert text.startswith(bounded(text))
+    check_translation(truncate_to_limit(text))
+    assert text.startswith(truncate_to_limit(text))
 
 
 @pytest.mark.parametrize("system", [CopySource(), WordForWord({"rot": "red"})])

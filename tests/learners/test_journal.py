@@ -6,9 +6,13 @@ import re
 import pytest
 
 from learners.errors import ResumeError
-from learners.journal import Entry, Journal
+from learners.journal import Journal, JournalEntry
 
-ENTRIES = [Entry(0, "größe xl", "size xl", 0.5), Entry(1, 'ein "test"', "a\u2028test", 1.0), Entry(2, "x", "y", 0.1)]
+ENTRIES = [
+    JournalEntry(0, "größe xl", "size xl", 0.5),
+    JournalEntry(1, 'ein "test"', "a\u2028test", 1.0),
+    JournalEntry(2, "x", "y", 0.1),
+]
 
 
 @pytest.fixture
@@ -92,7 +96,7 @@ def test_a_damaged_line_is_refused_with_its_file_and_number(damaged, path):
 def test_the_lowest_and_the_highest_reward_are_no_damage(reward, path):
     path.write_bytes(line(reward=reward))
     with Journal(path) as journal:
-        assert list(journal.entries()) == [Entry(1, "x", "y", reward)]
+        assert list(journal.entries()) == [JournalEntry(1, "x", "y", reward)]
 
 
 def test_a_gap_is_refused(path):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from banditmt_client import Client
 from learners.errors import DivergedError, ResumeError, RewardError, SnapshotError
-from learners.journal import Entry, Journal
+from learners.journal import Journal, JournalEntry
 from learners.loop import begun_as, play, rounds_played, saved_run
 from learners.snapshot import Snapshot
 from tests.client_sdk.conformance import RUN, InProcess, Task
@@ -91,7 +91,7 @@ def test_a_folder_that_is_being_played_in_is_refused_and_left_alone(tmp_path):
 
 def test_the_ledger_the_journal_and_the_learner_agree(tmp_path):
     task, learner = Task(SENTENCES), Gambler()
-    seen: list[Entry] = []
+    seen: list[JournalEntry] = []
     progress = play(learner, open_run(task), tmp_path, watch=seen.append)
     with Journal(tmp_path / "journal.jsonl") as journal:
         entries = list(journal.entries())

@@ -4,7 +4,7 @@ from corpora.description import OUT_OF_DOMAIN
 from corpora.task import TaskWriter, in_served_order, write_pairs
 from lambdas.store import open_store
 from learners.seed_models import Build, Size
-from simulator.competition import Arena
+from simulator.competition import Competition
 from simulator.pretraining import make_seed_models
 from simulator.tasks import load_task
 from task.layout import Layout
@@ -25,7 +25,7 @@ def write_task(path, seed=0):
     return path
 
 
-def make_arena(folder, models=(), phase="dev", seed=0):
+def make_competition(folder, models=(), phase="dev", seed=0):
     """The task in a store, with these seed models."""
     task = write_task(folder / "task", seed)
     address = f"sqlite:{folder / 'store'}?synchronous=normal"
@@ -33,4 +33,4 @@ def make_arena(folder, models=(), phase="dev", seed=0):
     load_task(store, task)
     store.close()
     make_seed_models(task, folder / "models", models, build=Build(Size.TINY), schedule=SCHEDULE)
-    return Arena(address, phase, folder / "models", folder / "runs")
+    return Competition(address, phase, folder / "models", folder / "runs")

@@ -24,40 +24,40 @@ from learners.seed_models import SeedModel
 from learners.snapshot import Snapshot
 from learners.systems import BNMT_EL, SYSTEMS, _as_published
 from simulator.competition import (
-    Arena,
-    Contestant,
-    State,
-    Status,
+    Competition,
+    RunProcess,
+    RunSpec,
+    RunState,
+    RunStatus,
     _interrupts_held,
-    _Player,
     compete,
-    contestants,
-    play_here,
+    play_run,
+    run_specs,
 )
 from simulator.pretraining import make_seed_models, needed_models
-from tests.simulator.games import make_arena, write_task
+from tests.simulator.games import make_competition, write_task
 
 ROUNDS = 30
 
 
 @pytest.fixture(scope="module")
-def arena(tmp_path_factory):
-    return make_arena(tmp_path_factory.mktemp("arena"), [SeedModel.BNMT])
+def competition(tmp_path_factory):
+    return make_competition(tmp_path_factory.mktemp("competition"), [SeedModel.BNMT])
 
 
-def elsewhere(arena, folder):
+def elsewhere(competition, folder):
     """The same task and models, with a ledger and run folders of their own."""
-    fresh = make_arena(folder)
-    return Arena(fresh.store, "dev", arena.models, fresh.folder)
+    fresh = make_competition(folder)
+    return Competition(fresh.store, "dev", competition.models, fresh.folder)
 
 
-def journal(arena, contestant):
-    with Journal(arena.run_folder(contestant) / "journal.jsonl") as journal:
+def journal(competition, spec):
+    with Journal(competition.run_folder(spec) / "journal.jsonl") as journal:
         return [(entry.index, entry.translation, entry.reward) for entry in journal.entries()]
 
 
-def ledger_and_curve(arena):
-    with closing(open_store(arena.store)) as store:
+def ledger_and_curve(competition):
+    with closing(open_store(competition.store)) as store:
         record, scoreboard = Registry(store).phase("dev"), Scoreboard(store)
         assert record is not None
         scoreboard.catch_up(record)
@@ -66,115 +66,115 @@ def ledger_and_curve(arena):
         return ledger, row.curve, row.passes
 
 
-def final_state(arena, contestant):
-    snapshot = Snapshot.read(arena.run_folder(contestant) / "snapshot")
+def final_state(competition, spec):
+    snapshot = Snapshot.read(competition.run_folder(spec) / "snapshot")
     del snapshot.values["run"]  # another ledger, another id
     return snapshot.values, {name: array.tolist() for name, array in snapshot.arrays.items()}
 
 
 def test_each_system_with_each_seed_but_static_ones_once():
-    listed = contestants(["copy-source", "BNMT-EL", "copy-source"], seeds=2)
+    listed = run_specs(["copy-source", "BNMT-EL", "copy-source"], seeds=2)
     assert listed == [
-        Contestant("copy-source"),
-        Contestant("BNMT-EL", 1, "BNMT-EL.s1"),
-        Contestant("BNMT-EL", 2, "BNMT-EL.s2"),
+        RunSpec("copy-source"),
+        RunSpec("BNMT-EL", 1, "BNMT-EL.s1"),
+        RunSpec("BNMT-EL", 2, "BNMT-EL.s2"),
     ]
-    assert [one.label for one in contestants(["BNMT-EL"])] == ["BNMT-EL"]
+    assert [one.label for one in run_specs(["BNMT-EL"])] == ["BNMT-EL"]
 
 
 def test_unknown_systems_are_refused_before_anything_is_played():
     with pytest.raises(UnknownSystemError):
-        contestants(["copy-source", "nope"])
+        run_specs(["copy-source", "nope"])
 
 
-def test_runs_side_by_side_are_as_if_alone_and_a_bad_one_disturbs_nobody(arena, tmp_path):
-    here, alone = elsewhere(arena, tmp_path / "here"), elsewhere(arena, tmp_path / "alone")
-    good, bad = Contestant("BNMT-EL-VALUE", 3), Contestant("WNMT-EL")  # which has no seed model
-    seen: list[Status] = []
-    ends = compete(here, [bad, good, Contestant("copy-source")], processes=2, watch=seen.append)
-    assert [end.state for end in ends] == [State.FAILED, State.FINISHED, State.FINISHED]
+def test_runs_side_by_side_are_as_if_alone_and_a_bad_one_disturbs_nobody(competition, tmp_path):
+    here, alone = elsewhere(competition, tmp_path / "here"), elsewhere(competition, tmp_path / "alone")
+    good, bad = RunSpec("BNMT-EL-VALUE", 3), RunSpec("WNMT-EL")  # which has no seed model
+    seen: list[RunStatus] = []
+    ends = compete(here, [bad, good, RunSpec("copy-source")], processes=2, watch=seen.append)
+    assert [end.state for end in ends] == [RunState.FAILED, RunState.FINISHED, RunState.FINISHED]
     assert "there is no seed model wnmt" in ends[0].message
     assert [(end.rounds, end.total) for end in ends[1:]] == [(ROUNDS, ROUNDS)] * 2
-    assert [status for status in seen if status.state is not State.PLAYING] != []
-    single = play_here(alone, good)
+    assert [status for status in seen if status.state is not RunState.PLAYING] != []
+    single = play_run(alone, good)
     assert single.reward == pytest.approx(ends[1].reward)
     assert journal(here, good) == journal(alone, good)
     assert final_state(here, good) == final_state(alone, good)
 
 
-def test_a_model_that_diverges_stops_its_run_and_what_was_played_is_kept(arena, tmp_path, monkeypatch):
-    here, player = elsewhere(arena, tmp_path), Contestant("BNMT-EL-CV")
+def test_a_model_that_diverges_stops_its_run_and_what_was_played_is_kept(competition, tmp_path, monkeypatch):
+    here, player = elsewhere(competition, tmp_path), RunSpec("BNMT-EL-CV")
     wild = replace(BNMT_EL, optimiser=OptimiserRecipe(Method.ADAM, rate=0.5))
     with monkeypatch.context() as patch:
         system = replace(SYSTEMS["BNMT-EL-CV"], build=_as_published(SeedModel.BNMT, wild, RunningMean))
         patch.setitem(SYSTEMS, "BNMT-EL-CV", system)
         for _ in range(2):  # it ends in the same way when somebody tries to go on
             with pytest.raises(DivergedError, match=r"has grown to .*: try a smaller learning rate"):
-                play_here(here, player)
+                play_run(here, player)
     played = journal(here, player)
     assert 0 < len(played) < ROUNDS
     with closing(open_store(here.store)) as store:
         run = Registry(store).runs("dev")[0].id
         assert [(one.translation, one.clean) for one in store.rounds(run)] == [one[1:] for one in played]
     with pytest.raises(SnapshotError, match="the snapshot is of the recipe"):
-        play_here(here, player)
+        play_run(here, player)
 
 
-def test_a_finished_run_is_not_played_again(arena, tmp_path):
-    here, player = elsewhere(arena, tmp_path), Contestant("copy-source")
-    first, before = play_here(here, player), journal(here, player)
-    again = play_here(here, player)
-    assert (again.state, again.rounds, again.reward) == (State.FINISHED, ROUNDS, pytest.approx(first.reward))
+def test_a_finished_run_is_not_played_again(competition, tmp_path):
+    here, player = elsewhere(competition, tmp_path), RunSpec("copy-source")
+    first, before = play_run(here, player), journal(here, player)
+    again = play_run(here, player)
+    assert (again.state, again.rounds, again.reward) == (RunState.FINISHED, ROUNDS, pytest.approx(first.reward))
     assert journal(here, player) == before
 
 
-def test_run_folders_of_another_ledger_are_refused(arena, tmp_path):
-    here = elsewhere(arena, tmp_path / "here")
-    play_here(here, Contestant("copy-source"))
-    other = make_arena(tmp_path / "other")
+def test_run_folders_of_another_ledger_are_refused(competition, tmp_path):
+    here = elsewhere(competition, tmp_path / "here")
+    play_run(here, RunSpec("copy-source"))
+    other = make_competition(tmp_path / "other")
     with pytest.raises(ResumeError, match=r"which this service does not know: choose another folder \(--runs\), or go"):
-        play_here(Arena(other.store, "dev", arena.models, here.folder), Contestant("copy-source"))
+        play_run(Competition(other.store, "dev", competition.models, here.folder), RunSpec("copy-source"))
 
 
 @pytest.mark.parametrize(
     ("begun", "resumed", "difference"),
     [
-        (Contestant("BNMT-EL-CV", 1, "x"), Contestant("BNMT-EL", 1, "x"), "system 'BNMT-EL-CV', not 'BNMT-EL'"),
-        (Contestant("BNMT-EL", 1, "x"), Contestant("BNMT-EL-CV", 1, "x"), "system 'BNMT-EL', not 'BNMT-EL-CV'"),
-        (Contestant("BNMT-SZO-CV", 1), Contestant("BNMT-SZO-CV", 2), "seed 1, not 2"),
+        (RunSpec("BNMT-EL-CV", 1, "x"), RunSpec("BNMT-EL", 1, "x"), "system 'BNMT-EL-CV', not 'BNMT-EL'"),
+        (RunSpec("BNMT-EL", 1, "x"), RunSpec("BNMT-EL-CV", 1, "x"), "system 'BNMT-EL', not 'BNMT-EL-CV'"),
+        (RunSpec("BNMT-SZO-CV", 1), RunSpec("BNMT-SZO-CV", 2), "seed 1, not 2"),
     ],
 )
-def test_a_run_goes_on_only_as_the_system_that_began_it(begun, resumed, difference, arena, tmp_path):
-    here = elsewhere(arena, tmp_path)
+def test_a_run_goes_on_only_as_the_system_that_began_it(begun, resumed, difference, competition, tmp_path):
+    here = elsewhere(competition, tmp_path)
     interrupt(here, begun)
     with pytest.raises(SnapshotError, match=f"was begun with {difference}: "):
-        play_here(here, resumed)
-    assert play_here(here, begun).state is State.FINISHED
+        play_run(here, resumed)
+    assert play_run(here, begun).state is RunState.FINISHED
 
 
-def test_a_run_goes_on_only_with_the_seed_model_that_it_began_with(arena, tmp_path):
-    here, player = elsewhere(arena, tmp_path / "here"), Contestant("BNMT-EL-CV")
+def test_a_run_goes_on_only_with_the_seed_model_that_it_began_with(competition, tmp_path):
+    here, player = elsewhere(competition, tmp_path / "here"), RunSpec("BNMT-EL-CV")
     interrupt(here, player)
-    other = make_arena(tmp_path / "other", [SeedModel.BNMT], seed=1)
+    other = make_competition(tmp_path / "other", [SeedModel.BNMT], seed=1)
     with pytest.raises(SnapshotError, match=r"was begun with model bnmt '[0-9a-f]{64}', not '[0-9a-f]{64}': "):
-        play_here(Arena(here.store, "dev", other.models, here.folder), player)
+        play_run(Competition(here.store, "dev", other.models, here.folder), player)
 
 
-def interrupt(arena, contestant):
+def interrupt(competition, spec):
     """Play one round."""
 
     def stop(status):
         if status.rounds == 1:
             signal.raise_signal(signal.SIGINT)
 
-    end = play_here(arena, contestant, watch=stop)
-    assert (end.state, end.rounds, end.message) == (State.INTERRUPTED, 1, "the same command goes on")
+    end = play_run(competition, spec, watch=stop)
+    assert (end.state, end.rounds, end.message) == (RunState.INTERRUPTED, 1, "the same command goes on")
 
 
-def test_without_its_seed_model_a_system_opens_no_run(arena, tmp_path):
-    here = elsewhere(arena, tmp_path)
+def test_without_its_seed_model_a_system_opens_no_run(competition, tmp_path):
+    here = elsewhere(competition, tmp_path)
     with pytest.raises(LearnerError, match="there is no seed model wnmt"):
-        play_here(here, Contestant("WNMT-EL"))
+        play_run(here, RunSpec("WNMT-EL"))
     store = open_store(here.store)
     assert Registry(store).runs("dev") == []
     store.close()
@@ -189,7 +189,7 @@ from pathlib import Path
 from learners.journal import Journal
 from learners.loop import play
 from simulator import competition
-from simulator.competition import Arena, Contestant, play_here
+from simulator.competition import Competition, RunSpec, play_run
 
 competition.play = partial(play, snapshot_every=4)
 store, models, folder, fuse = sys.argv[1:]
@@ -203,12 +203,12 @@ def write_and_burn(journal, entry):
         os.kill(os.getpid(), signal.SIGKILL)
 
 Journal.write = write_and_burn
-play_here(Arena(store, "dev", Path(models), Path(folder)), Contestant("BNMT-EL-VALUE", 3))
+play_run(Competition(store, "dev", Path(models), Path(folder)), RunSpec("BNMT-EL-VALUE", 3))
 """
 
 
-def test_killed_at_random_rounds_it_ends_as_if_it_had_not_been(arena, tmp_path):
-    player, here, whole = Contestant("BNMT-EL-VALUE", 3), *(elsewhere(arena, tmp_path / name) for name in "ab")
+def test_killed_at_random_rounds_it_ends_as_if_it_had_not_been(competition, tmp_path):
+    player, here, whole = RunSpec("BNMT-EL-VALUE", 3), *(elsewhere(competition, tmp_path / name) for name in "ab")
     rng, played = random.Random(5), 0
     for _ in range(2):
         fuse = rng.randint(5, 12)  # after a snapshot of a network that has learned
@@ -217,8 +217,8 @@ def test_killed_at_random_rounds_it_ends_as_if_it_had_not_been(arena, tmp_path):
         played += fuse
     assert len(journal(here, player)) == played
     assert 4 <= rounds_played(here.run_folder(player)) <= played
-    play_here(here, player)
-    play_here(whole, player)
+    play_run(here, player)
+    play_run(whole, player)
     assert journal(here, player) == journal(whole, player)
     assert final_state(here, player) == final_state(whole, player)
     assert ledger_and_curve(here) == ledger_and_curve(whole)
@@ -257,26 +257,26 @@ def interrupt_here_and_kill(process):
 @pytest.mark.parametrize(
     ("strike", "state", "message"),
     [
-        (interrupt_here, State.INTERRUPTED, "the same command goes on"),
-        (terminate_here, State.INTERRUPTED, "the same command goes on"),
-        (interrupt_here_and_kill, State.INTERRUPTED, "the same command goes on"),
-        (kill, State.FAILED, "its process died (-9)"),
+        (interrupt_here, RunState.INTERRUPTED, "the same command goes on"),
+        (terminate_here, RunState.INTERRUPTED, "the same command goes on"),
+        (interrupt_here_and_kill, RunState.INTERRUPTED, "the same command goes on"),
+        (kill, RunState.FAILED, "its process died (-9)"),
     ],
 )
-def test_a_player_is_struck_before_it_plays(arena, tmp_path, monkeypatch, strike, state, message):
-    here, player = elsewhere(arena, tmp_path), Contestant("copy-source")
+def test_a_player_is_struck_before_it_plays(competition, tmp_path, monkeypatch, strike, state, message):
+    here, player = elsewhere(competition, tmp_path), RunSpec("copy-source")
     upon_start(monkeypatch, strike)
-    assert compete(here, [player]) == [Status(player, state, message=message)]
+    assert compete(here, [player]) == [RunStatus(player, state, message=message)]
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 
-def earned(arena, contestant):
-    return pytest.approx(sum(reward for *_, reward in journal(arena, contestant)))
+def earned(competition, spec):
+    return pytest.approx(sum(reward for *_, reward in journal(competition, spec)))
 
 
-def test_whatever_ends_a_run_its_last_word_counts_every_round(arena, tmp_path, monkeypatch):
+def test_whatever_ends_a_run_its_last_word_counts_every_round(competition, tmp_path, monkeypatch):
     """Rounds are much faster than reports."""
-    here, player, told = elsewhere(arena, tmp_path), Contestant("copy-source"), list[Status]()
+    here, player, told = elsewhere(competition, tmp_path), RunSpec("copy-source"), list[RunStatus]()
     write = Journal.write
 
     def write_until_the_eighth(journal, entry):
@@ -287,43 +287,43 @@ def test_whatever_ends_a_run_its_last_word_counts_every_round(arena, tmp_path, m
     with monkeypatch.context() as patch:
         patch.setattr(Journal, "write", write_until_the_eighth)
         with pytest.raises(OSError, match="the disk is full"):
-            play_here(here, player, watch=told.append)
-    assert told[0] == Status(player, State.PLAYING, 0, ROUNDS, 0.0)
-    assert told[-1] == Status(player, State.PLAYING, 8, ROUNDS, earned(here, player))
-    play_here(here, player, watch=told.append)
-    assert told[-1] == Status(player, State.PLAYING, ROUNDS, ROUNDS, earned(here, player))
+            play_run(here, player, watch=told.append)
+    assert told[0] == RunStatus(player, RunState.PLAYING, 0, ROUNDS, 0.0)
+    assert told[-1] == RunStatus(player, RunState.PLAYING, 8, ROUNDS, earned(here, player))
+    play_run(here, player, watch=told.append)
+    assert told[-1] == RunStatus(player, RunState.PLAYING, ROUNDS, ROUNDS, earned(here, player))
 
 
-def test_a_run_that_goes_on_begins_with_what_was_played_before(arena, tmp_path):
-    here, player, told = elsewhere(arena, tmp_path), Contestant("BNMT-EL-CV"), list[Status]()
+def test_a_run_that_goes_on_begins_with_what_was_played_before(competition, tmp_path):
+    here, player, told = elsewhere(competition, tmp_path), RunSpec("BNMT-EL-CV"), list[RunStatus]()
     interrupt(here, player)
     before = earned(here, player)
-    play_here(here, player, watch=told.append)
-    assert told[0] == Status(player, State.PLAYING, 1, ROUNDS, before)
+    play_run(here, player, watch=told.append)
+    assert told[0] == RunStatus(player, RunState.PLAYING, 1, ROUNDS, before)
 
 
 @pytest.mark.parametrize(
     ("strike", "first", "message"),
     [
-        (interrupt_here, State.INTERRUPTED, "the same command goes on"),
-        (kill, State.FAILED, "its process died (-9)"),
+        (interrupt_here, RunState.INTERRUPTED, "the same command goes on"),
+        (kill, RunState.FAILED, "its process died (-9)"),
     ],
 )
 def test_what_was_played_before_is_told_of_runs_that_did_not_get_to_play(
-    strike, first, message, arena, tmp_path, monkeypatch
+    strike, first, message, competition, tmp_path, monkeypatch
 ):
-    here, struck, waiting = elsewhere(arena, tmp_path), Contestant("copy-source"), Contestant("copy-source", 1, "other")
+    here, struck, waiting = elsewhere(competition, tmp_path), RunSpec("copy-source"), RunSpec("copy-source", 1, "other")
     interrupt(here, struck)
     interrupt(here, waiting)
     upon_start(monkeypatch, strike)
     ends = compete(here, [struck, waiting], processes=1)
-    assert ends[0] == Status(struck, first, 1, reward=None, message=message)
+    assert ends[0] == RunStatus(struck, first, 1, reward=None, message=message)
     assert (ends[1].rounds, ends[1].reward) == (1, None)  # a snapshot does not know what was earned
 
 
-def test_a_player_that_dies_stays_where_it_was_last_seen(arena, tmp_path, monkeypatch):
-    here, player = elsewhere(arena, tmp_path), Contestant("BNMT-EL-VALUE")
-    told, processes = list[Status](), list[SpawnProcess]()
+def test_a_player_that_dies_stays_where_it_was_last_seen(competition, tmp_path, monkeypatch):
+    here, player = elsewhere(competition, tmp_path), RunSpec("BNMT-EL-VALUE")
+    told, processes = list[RunStatus](), list[SpawnProcess]()
     interrupt(here, player)
     before = earned(here, player)
     upon_start(monkeypatch, processes.append)
@@ -333,8 +333,8 @@ def test_a_player_that_dies_stays_where_it_was_last_seen(arena, tmp_path, monkey
         kill(processes[0])
 
     ends = compete(here, [player], watch=watch)
-    assert told[0] == Status(player, State.PLAYING, 1, ROUNDS, before)
-    assert ends == told[-1:] == [replace(told[-2], state=State.FAILED, message="its process died (-9)")]
+    assert told[0] == RunStatus(player, RunState.PLAYING, 1, ROUNDS, before)
+    assert ends == told[-1:] == [replace(told[-2], state=RunState.FAILED, message="its process died (-9)")]
 
 
 TERMINAL = """
@@ -354,8 +354,8 @@ main()
 """
 
 
-def test_ctrl_c_in_a_terminal_reaches_players_that_still_import(arena, tmp_path):
-    here = elsewhere(arena, tmp_path)
+def test_ctrl_c_in_a_terminal_reaches_players_that_still_import(competition, tmp_path):
+    here = elsewhere(competition, tmp_path)
     places = ["--store", here.store, "--models", str(here.models), "--runs", str(here.folder)]
     command = [sys.executable, "-c", TERMINAL, "compete", "copy-source", "BNMT-EL", "--phase", "dev", *places]
     typed = subprocess.run(command, capture_output=True, text=True, start_new_session=True)
@@ -366,18 +366,20 @@ def test_ctrl_c_in_a_terminal_reaches_players_that_still_import(arena, tmp_path)
     assert (typed.returncode, typed.stderr) == (130, "banditmt: interrupted\n")
 
 
-def _load_for_ever(_arena, _contestant, _reports):
+def _load_for_ever(_competition, _spec, _reports):
     time.sleep(600)
 
 
-def test_a_player_that_is_asked_twice_while_it_loads_ends_at_once(arena, tmp_path, monkeypatch):
+def test_a_player_that_is_asked_twice_while_it_loads_ends_at_once(competition, tmp_path, monkeypatch):
     monkeypatch.setattr("simulator.competition._work", _load_for_ever)
     with _interrupts_held():  # which a player inherits, until it is ready
-        player = _Player(elsewhere(arena, tmp_path), Contestant("copy-source"))
+        player = RunProcess(elsewhere(competition, tmp_path), RunSpec("copy-source"))
     player.stop()
     assert not player.reports.poll(0.5)
     player.stop()
-    assert player.report() == Status(Contestant("copy-source"), State.INTERRUPTED, message="the same command goes on")
+    assert player.report() == RunStatus(
+        RunSpec("copy-source"), RunState.INTERRUPTED, message="the same command goes on"
+    )
     player.close()
 
 
@@ -387,7 +389,7 @@ import signal
 import sys
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from simulator.competition import Arena, Contestant, compete
+from simulator.competition import Competition, RunSpec, compete
 
 start = SpawnProcess.start
 
@@ -397,12 +399,12 @@ def start_and_die(process):
 
 SpawnProcess.start = start_and_die
 store, models, folder = sys.argv[1:]
-compete(Arena(store, "dev", Path(models), Path(folder)), [Contestant("copy-source")])
+compete(Competition(store, "dev", Path(models), Path(folder)), [RunSpec("copy-source")])
 """
 
 
-def test_a_player_whose_parent_is_killed_ends_without_a_word(arena, tmp_path):
-    here = elsewhere(arena, tmp_path)
+def test_a_player_whose_parent_is_killed_ends_without_a_word(competition, tmp_path):
+    here = elsewhere(competition, tmp_path)
     command = [sys.executable, "-c", ABANDONED, here.store, str(here.models), str(here.folder)]
     abandoned = subprocess.run(command, capture_output=True, text=True)  # waits until the player has ended, too
     assert (abandoned.returncode, abandoned.stdout, abandoned.stderr) == (-signal.SIGKILL, "", "")

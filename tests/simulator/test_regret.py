@@ -8,7 +8,7 @@ from lambdas.scoreboard import Scoreboard
 from lambdas.service import Service
 from lambdas.store import open_store
 from leaderboard.families import RoleKind
-from simulator.regret import Yardstick, yardsticks
+from simulator.regret import BaselineRun, baseline_runs
 from tests.lambdas import tasks
 
 ROUNDS = 14
@@ -36,7 +36,7 @@ def play(store, system, *, suffix="", rounds=None, oracle=False):
 
 
 def test_per_round_so_far_and_unknown_where_the_oracle_has_not_been():
-    oracle = Yardstick([0.5, 1.25])
+    oracle = BaselineRun([0.5, 1.25])
     assert oracle.regret(1, 0.25) == 0.25
     assert oracle.regret(2, 0.25) == 0.5
     assert oracle.regret(2, 2.25) == -0.5
@@ -48,7 +48,7 @@ def test_it_is_what_the_leaderboard_says(store):
     tasks.load(store)
     play(store, "X-oracle", suffix=" secretref", oracle=True)
     earned = play(store, "X-learner", suffix=" und")
-    known = yardsticks(store, "dev", "acme", ["X-learner", "other"])
+    known = baseline_runs(store, "dev", "acme", ["X-learner", "other"])
     record, scoreboard = Registry(store).known_phase("dev"), Scoreboard(store)
     scoreboard.catch_up(record)
     board = {row.system: row for row in scoreboard.board(record).rows}
@@ -62,15 +62,15 @@ def test_each_is_measured_by_the_oracle_of_its_family_as_far_as_that_has_played(
     tasks.load(store)
     best = play(store, "X-oracle", suffix=" secretref", oracle=True)
     other = play(store, "Y-oracle", rounds=3, oracle=True)
-    known = yardsticks(store, "dev", "acme", ["X-new", "Y-new"])
+    known = baseline_runs(store, "dev", "acme", ["X-new", "Y-new"])
     assert list(known["X-new"].earned) == pytest.approx([sum(best[: k + 1]) for k in range(ROUNDS)])
     assert list(known["Y-new"].earned) == pytest.approx([sum(other[: k + 1]) for k in range(3)])
 
 
 def test_there_is_none_without_an_oracle_or_a_phase_or_where_feedback_is_perturbed(store):
-    assert yardsticks(store, "dev", "acme", ["X-learner"]) == {}
+    assert baseline_runs(store, "dev", "acme", ["X-learner"]) == {}
     tasks.load(store, feedback=Feedback("granular:5"))
     play(store, "X-oracle", suffix=" secretref", rounds=2)
-    assert yardsticks(store, "dev", "acme", ["X-learner"]) == {}
+    assert baseline_runs(store, "dev", "acme", ["X-learner"]) == {}
     Registry(store).set_role("acme", "X-oracle", RoleKind.ORACLE)
-    assert yardsticks(store, "dev", "acme", ["X-learner"]) == {}
+    assert baseline_runs(store, "dev", "acme", ["X-learner"]) == {}

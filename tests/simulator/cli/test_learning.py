@@ -13,7 +13,7 @@ from lambdas.store import open_store
 from learners.journal import Journal
 from learners.systems import ALL
 from simulator import cli, competition
-from simulator.competition import State, Status
+from simulator.competition import RunState, RunStatus
 from tests.simulator.cli.test_serve import call, serving
 from tests.simulator.games import write_task
 
@@ -97,8 +97,8 @@ def test_compete_tells_of_a_failure_while_others_still_play(terminal, capsys, ta
     monkeypatch.setenv("COLUMNS", "40")
     told = []
 
-    def still_playing(_arena, runs, *, processes, watch):
-        failed = Status(runs[0], State.FAILED, message="its process died [-9],\nwhich nobody had expected of it")
+    def still_playing(_competition, runs, *, processes, watch):
+        failed = RunStatus(runs[0], RunState.FAILED, message="its process died [-9],\nwhich nobody had expected of it")
         watch(failed)
         told.append(capsys.readouterr())
         return [failed]

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from leaderboard.metrics.bleu import corpus_bleu, statistics, total
-from learners.journal import Entry
-from simulator.competition import Contestant
+from learners.journal import JournalEntry
+from simulator.competition import RunSpec
 from task.layout import Layout
 
 SUFFIX = ".json.gz"  # of the file of a run
@@ -32,16 +32,16 @@ class HeldOutPass:
 
 
 @dataclass(frozen=True)
-class Played:
+class StudyRun:
     """A finished run."""
 
-    contestant: Contestant
+    spec: RunSpec
     rewards: npt.NDArray[np.float64]
     passes: Sequence[HeldOutPass]
 
     @classmethod
     def from_journal(
-        cls, contestant: Contestant, entries: Sequence[Entry], references: Sequence[str], layout: Layout
+        cls, spec: RunSpec, entries: Sequence[JournalEntry], references: Sequence[str], layout: Layout
     ) -> Self:
         """What was proposed, beside the references that the system never saw."""
 
@@ -51,7 +51,7 @@ class Played:
             return HeldOutPass(corpus_bleu(counts), counts.candidates[0] / counts.reference_length)
 
         rewards = np.array([entry.reward for entry in entries]).round(DECIMALS)
-        return cls(contestant, rewards, [held_out(number) for number in range(layout.blocks)])
+        return cls(spec, rewards, [held_out(number) for number in range(layout.blocks)])
 
     def by_novelty(self, sources: Sequence[str]) -> tuple[float, float]:
         """Mean reward on sources seen for the first time, and on repeats."""
@@ -64,7 +64,7 @@ class Played:
     def write(self, path: Path) -> None:
         """Into a file; the same run makes the same file."""
         values = {
-            "contestant": asdict(self.contestant),
+            "contestant": asdict(self.spec),
             "passes": [asdict(each) for each in self.passes],
             "rewards": self.rewards.tolist(),
         }
@@ -76,9 +76,9 @@ class Played:
         try:
             values = json.loads(gzip.decompress(path.read_bytes()))
             passes = [HeldOutPass(**each) for each in values["passes"]]
-            run = cls(Contestant(**values["contestant"]), np.array(values["rewards"], dtype=float), passes)
-            if f"{run.contestant.label}{SUFFIX}" != path.name:
-                raise ValueError(f"it is {run.contestant.label}")
+            run = cls(RunSpec(**values["contestant"]), np.array(values["rewards"], dtype=float), passes)
+            if f"{run.spec.label}{SUFFIX}" != path.name:
+                raise ValueError(f"it is {run.spec.label}")
         except (EOFError, OSError, ValueError, LookupError, TypeError, zlib.error) as damage:
             raise SystemExit(f"{path} is no run of a study ({damage}): remove it, and it is played again") from None
         return run

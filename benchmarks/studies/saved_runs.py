@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from benchmarks.studies.played import SUFFIX, Played
+from benchmarks.studies.study_run import SUFFIX, StudyRun
 from learners.seed_models import SeedModel, with_needs
-from simulator.competition import Contestant
+from simulator.competition import RunSpec
 from simulator.pretraining import needed_models
 from task.layout import Layout
 
@@ -20,35 +20,35 @@ ORIGIN = "origin.json"
 
 
 @dataclass(frozen=True)
-class Stream:
+class TaskIdentity:
     """What is played: the options that a task was made with, and its digest."""
 
     options: Mapping[str, object]
     task: str
 
 
-class Archive:
+class SavedRuns:
     """A folder with a file for each run."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def all(self) -> list[Played]:
-        return [Played.read(path) for path in sorted(self._folder.glob(f"*{SUFFIX}"))]
+    def all(self) -> list[StudyRun]:
+        return [StudyRun.read(path) for path in sorted(self._folder.glob(f"*{SUFFIX}"))]
 
-    def find(self, runs: Sequence[Contestant], stream: Stream, layout: Layout) -> list[Played]:
+    def find(self, runs: Sequence[RunSpec], stream: TaskIdentity, layout: Layout) -> list[StudyRun]:
         """Those of these runs that are here; refused if they are of another stream, not whole, or do not tell."""
-        found = [Played.read(path) for run in runs if (path := self._path(run)).exists()]
+        found = [StudyRun.read(path) for run in runs if (path := self._path(run)).exists()]
         if found and (there := self._origin()[0]) != stream:
             raise SystemExit(f"the runs in {self._folder} are of {there}, not of {stream}: give another --out")
         if found and (untold := [model for model in _models_of(found) if model not in self._origin()[1]]):
             self._refuse(f"an unknown seed model {untold[0]}")
         for run in found:
             if (len(run.rewards), len(run.passes)) != (layout.total, layout.blocks):
-                raise SystemExit(f"{self._path(run.contestant)} is not a whole run: remove it, and it is played again")
+                raise SystemExit(f"{self._path(run.spec)} is not a whole run: remove it, and it is played again")
         return found
 
-    def join(self, kept: Sequence[Played], models: Mapping[str, str]) -> dict[str, str]:
+    def join(self, kept: Sequence[StudyRun], models: Mapping[str, str]) -> dict[str, str]:
         """All seed models that kept runs and new ones began with; refused if they did not begin alike."""
         known = {model.value: self._origin()[1][model] for model in _models_of(kept)}
         for name, digest in models.items():
@@ -56,7 +56,7 @@ class Archive:
                 self._refuse(f"another seed model {name} than is here")
         return {**known, **models}
 
-    def save(self, played: Sequence[Played], stream: Stream, models: Mapping[str, str]) -> None:
+    def save(self, played: Sequence[StudyRun], stream: TaskIdentity, models: Mapping[str, str]) -> None:
         """Keep these runs and no others: nobody should find here what is not in the table."""
         self._folder.mkdir(parents=True, exist_ok=True)
         for stale in self._folder.glob(f"*{SUFFIX}"):
@@ -64,26 +64,26 @@ class Archive:
         origin = {"stream": asdict(stream), "models": dict(models)}
         (self._folder / ORIGIN).write_text(json.dumps(origin, indent=1) + "\n", encoding="utf-8")
         for run in played:
-            run.write(self._path(run.contestant))
+            run.write(self._path(run.spec))
 
     def _refuse(self, what: str) -> NoReturn:
         raise SystemExit(f"the runs in {self._folder} began with {what}: play all of them again, without --keep")
 
-    def _path(self, run: Contestant) -> Path:
+    def _path(self, run: RunSpec) -> Path:
         return self._folder / f"{run.label}{SUFFIX}"
 
-    def _origin(self) -> tuple[Stream, dict[str, str]]:
+    def _origin(self) -> tuple[TaskIdentity, dict[str, str]]:
         """The stream, and the digests of seed models by name."""
         path = self._folder / ORIGIN
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
-            return Stream(**values["stream"]), dict(values["models"])
+            return TaskIdentity(**values["stream"]), dict(values["models"])
         except (OSError, ValueError, LookupError, TypeError):
             raise SystemExit(
                 f"{path} does not tell where these runs are from: play them again, without --keep"
             ) from None
 
 
-def _models_of(runs: Sequence[Played]) -> list[SeedModel]:
+def _models_of(runs: Sequence[StudyRun]) -> list[SeedModel]:
     """What these runs began with, and what that was made of."""
-    return with_needs(needed_models([run.contestant.system for run in runs]))
+    return with_needs(needed_models([run.spec.system for run in runs]))

@@ -28,7 +28,7 @@ T = TypeVar("T")
 PAUSES = (0.5, 2.0, 5.0, 10.0)  # seconds before a busy store is tried again; each time it waits a while itself
 
 
-class LocalConnection:
+class InProcessConnection:
     """The calls of the protocol, made to a service object on behalf of one participant."""
 
     def __init__(self, service: Service, participant: Participant) -> None:
@@ -36,7 +36,7 @@ class LocalConnection:
         self._participant = participant
 
     def __repr__(self) -> str:
-        return f"LocalConnection({self._participant.name!r})"
+        return f"InProcessConnection({self._participant.name!r})"
 
     def open_run(self, phase: str, system: str) -> Answer:
         return self._told(lambda: self._service.open_run(self._participant, phase, system))
@@ -80,10 +80,10 @@ def _patiently(call: Callable[[], T]) -> T:
     return call()
 
 
-def local_client(store: Store, participant: str) -> Client:
+def in_process_client(store: Store, participant: str) -> Client:
     """A client of the service over this store; the participant is registered if nobody of that name is."""
     return Client(
-        connection=LocalConnection(Service(store), _allowed(lambda: _registered(Registry(store), participant)))
+        connection=InProcessConnection(Service(store), _allowed(lambda: _registered(Registry(store), participant)))
     )
 
 

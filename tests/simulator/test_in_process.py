@@ -24,11 +24,11 @@ from lambdas.registry import PhaseState, Registry
 from lambdas.service import Service
 from lambdas.store.sqlite import SQLiteStore
 from leaderboard.metrics.bleu import sentence_bleu
-from simulator import local
+from simulator import in_process
 from simulator.cloud.local import local_server
 from simulator.cloud.server import running
 from simulator.cloud.template import Template
-from simulator.local import local_client
+from simulator.in_process import in_process_client
 from tests.lambdas import tasks
 
 
@@ -55,7 +55,7 @@ def over_http(store, participant):
         wiring.use(None)
 
 
-@pytest.fixture(params=[local_client, over_http], ids=["local", "http"])
+@pytest.fixture(params=[in_process_client, over_http], ids=["in-process", "http"])
 def client(request, store):
     with request.param(store, "acme") as client:
         yield client
@@ -179,7 +179,7 @@ def test_a_translation_beyond_all_reason(client):
 
 
 def test_somebody_else_s_run_does_not_exist(store, client):
-    foreign = local_client(store, "rival").open_run(phase="mock", system="copy")
+    foreign = in_process_client(store, "rival").open_run(phase="mock", system="copy")
     with pytest.raises(NotFoundError):
         client.get_run(foreign.id)
 
@@ -195,8 +195,8 @@ def test_the_leaderboard(client):
 
 
 def test_a_client_shows_whose_it_is(store):
-    assert repr(local_client(store, "acme")) == "Client(LocalConnection('acme'))"
-    assert isinstance(local_client(store, "acme"), Client)
+    assert repr(in_process_client(store, "acme")) == "Client(InProcessConnection('acme'))"
+    assert isinstance(in_process_client(store, "acme"), Client)
 
 
 def test_runs_that_begin_at_once_register_their_participant_together(store, monkeypatch):
@@ -212,7 +212,7 @@ def test_runs_that_begin_at_once_register_their_participant_together(store, monk
         return found
 
     monkeypatch.setattr(Registry, "participant", overtaken)
-    with local_client(store, "acme") as client:
+    with in_process_client(store, "acme") as client:
         assert client.open_run(phase="dev", system="copy").progress.index == 0
     assert registered == ["acme"]
 
@@ -231,7 +231,7 @@ class BusyStore(SQLiteStore):
 
 @pytest.fixture
 def busy(tmp_path, monkeypatch):
-    monkeypatch.setattr(local, "PAUSES", (0.0, 0.0))
+    monkeypatch.setattr(in_process, "PAUSES", (0.0, 0.0))
     store = BusyStore.open(f"{tmp_path / 'busy.db'}?synchronous=normal")
     tasks.load(store)
     yield store
@@ -239,7 +239,7 @@ def busy(tmp_path, monkeypatch):
 
 
 def test_a_run_survives_a_store_that_is_busy_for_a_while(busy):
-    run = local_client(busy, "acme").open_run(phase="dev", system="copy")
+    run = in_process_client(busy, "acme").open_run(phase="dev", system="copy")
     next(iter(run))
     busy.refusals = 2
     assert 0 <= run.submit("a translation") <= 1
@@ -247,7 +247,7 @@ def test_a_run_survives_a_store_that_is_busy_for_a_while(busy):
 
 
 def test_a_store_that_stays_busy_is_told_and_nothing_is_committed(busy):
-    run = local_client(busy, "acme").open_run(phase="dev", system="copy")
+    run = in_process_client(busy, "acme").open_run(phase="dev", system="copy")
     next(iter(run))
     busy.refusals = 99
     with pytest.raises(ServerError, match="the service is busy"):
