@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.corpus import megabytes
 from corpora.synth import Generator
-from learners.smt.recipes import Kind
+from learners.smt.configs import DecoderKind
 from learners.smt.translator import SmtTranslator
 
 PAIRS = 5_000
@@ -77,7 +77,7 @@ def train(count: int, path: Path) -> None:
     print(f"  peak memory {peak:,.0f} MB; model file {path.stat().st_size / 1e6:,.0f} MB, mapped in {loading:.2f} s")
 
 
-Step = Callable[[SmtTranslator, str], object]
+Operation = Callable[[SmtTranslator, str], object]
 
 
 def decode(translator: SmtTranslator, source: str) -> object:
@@ -91,7 +91,7 @@ def learn(translator: SmtTranslator, source: str) -> object:
     return forest.expectation(translator.weights)
 
 
-def speed(translator: SmtTranslator, texts: Sequence[str], step: Step) -> float:
+def speed(translator: SmtTranslator, texts: Sequence[str], step: Operation) -> float:
     """Sentences per second."""
     start = time.process_time()
     for text in texts:
@@ -99,13 +99,13 @@ def speed(translator: SmtTranslator, texts: Sequence[str], step: Step) -> float:
     return len(texts) / (time.process_time() - start)
 
 
-def with_limit(path: Path, kind: Kind, limit: int) -> SmtTranslator:
+def with_limit(path: Path, kind: DecoderKind, limit: int) -> SmtTranslator:
     translator = SmtTranslator.load(path, kind)
-    translator.recipe = replace(translator.recipe, pop_limit=limit)
+    translator.config = replace(translator.config, pop_limit=limit)
     return translator
 
 
-def interpreted(path: Path, kind: Kind) -> float:
+def interpreted(path: Path, kind: DecoderKind) -> float:
     """Sentences per second of the same code, not compiled."""
     arguments = [sys.executable, "-m", "benchmarks.smt", "--interpreted", str(path), kind]
     done = subprocess.run(
@@ -114,7 +114,7 @@ def interpreted(path: Path, kind: Kind) -> float:
     return float(done.stdout)
 
 
-def run_interpreted(path: Path, kind: Kind) -> None:
+def run_interpreted(path: Path, kind: DecoderKind) -> None:
     warnings.simplefilter("ignore", RuntimeWarning)  # hashes overflow on purpose
     translator = with_limit(path, kind, GOAL_LIMIT)
     translator.forest("", translator.weights)
@@ -126,7 +126,7 @@ def compare(path: Path) -> None:
     print(f"{len(texts)} sources of {TOKENS} tokens; sentences per second on one core")
     columns = ("pop limit", "decode", "+ draw, E", "100-best", "best score", "x interpreted")
     print(f"  {'decoder':8}" + "".join(f"{column:>14}" for column in columns))
-    for kind in Kind:
+    for kind in DecoderKind:
         rival = interpreted(path, kind)
         for limit in LIMITS:
             translator = with_limit(path, kind, limit)
@@ -148,7 +148,7 @@ def main() -> None:
     parser.add_argument("--interpreted", nargs=2, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.interpreted:
-        run_interpreted(Path(chosen.interpreted[0]), Kind(chosen.interpreted[1]))
+        run_interpreted(Path(chosen.interpreted[0]), DecoderKind(chosen.interpreted[1]))
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.smt"

@@ -22,7 +22,7 @@ from learners.nmt.pretraining import Pair, Schedule, new_translator, train
 from learners.nmt.recipes import RECIPES, Recipe
 from learners.nmt.translator import Translator
 from learners.patience import notice_if_slow
-from learners.smt.mert import MertRecipe, mert
+from learners.smt.mert import MertConfig, mert
 from learners.smt.translator import SmtTranslator
 
 
@@ -126,9 +126,9 @@ NETWORKS: dict[Build, dict[SeedModel, Recipe]] = {
 STEPS = {Size.TINY: 5_000, Size.SMALL: 5_000, Size.PAPER: 300_000}  # at most; a Transformer warms up for 16,000
 TUNING = 300  # last pairs of the out-of-domain text, on which log-linear weights are tuned; at most a tenth of all
 TUNING_BY_SIZE = {
-    Size.TINY: MertRecipe(candidates=10, iterations=2, restarts=1, directions=2),
-    Size.SMALL: MertRecipe(),
-    Size.PAPER: MertRecipe(),
+    Size.TINY: MertConfig(candidates=10, iterations=2, restarts=1, directions=2),
+    Size.SMALL: MertConfig(),
+    Size.PAPER: MertConfig(),
 }
 
 ENSEMBLE = 4  # last checkpoints of WMT16-static
@@ -249,7 +249,7 @@ class Shelf:
         aside.replace(self._path(model))
         shutil.rmtree(unfinished)
 
-    def _estimate(self, model: SeedModel, texts: Texts, tuning: MertRecipe, watch: Callable[[Standing], None]) -> None:
+    def _estimate(self, model: SeedModel, texts: Texts, tuning: MertConfig, watch: Callable[[Standing], None]) -> None:
         """Estimate a statistical model, and tune its weights on the end of the out-of-domain text."""
         cut = len(texts.out_of_domain) - min(TUNING, len(texts.out_of_domain) // 10)
         pairs = list(texts.out_of_domain[:cut])

@@ -19,10 +19,15 @@ from learners.dictionary import WordForWord
 from learners.errors import UnknownSystemError
 from learners.nmt.static import StaticTranslator
 from learners.seed_models import SeedModel, Shelf
-from learners.smt import weights as smt
-from learners.smt.limsi import LimsiLearner, LimsiRecipe, Variant
-from learners.smt.static import StaticLogLinear
-from learners.smt.wording import WordingLearner, WordingRecipe
+from learners.smt.limsi import LimsiConfig, LimsiLearner, LimsiVariant
+from learners.smt.log_linear_learners import (
+    LogLinearExpectedLossConfig,
+    LogLinearExpectedLossLearner,
+    LogLinearZerothOrderConfig,
+    LogLinearZerothOrderLearner,
+)
+from learners.smt.static_log_linear import StaticLogLinear
+from learners.smt.target_ngrams import TargetNgramConfig, TargetNgramLearner
 
 PAPER = "WMT 2017 task"
 OURS = "banditmt"
@@ -52,11 +57,11 @@ REPLAY = ImitationRecipe(optimiser=OFTEN, batch=FRESH, replayed=REPLAYED)
 SMT_SCALE = (
     30.0  # of weights whose absolute values sum to 1: at 10, samples lose much reward; at 100, they hardly differ
 )
-SMT_EL_ADADELTA = smt.ExpectedLossRecipe(
+SMT_EL_ADADELTA = LogLinearExpectedLossConfig(
     optimiser=OptimiserRecipe(Method.ADADELTA, rate=1.0, clip=None), scale=SMT_SCALE
 )
-SMT_EL_ADAM = smt.ExpectedLossRecipe(optimiser=OptimiserRecipe(Method.ADAM, rate=0.01, clip=None), scale=SMT_SCALE)
-SMT_SZO = smt.PerturbationRecipe(optimiser=OptimiserRecipe(Method.ADAM, rate=0.003, clip=None), scale=SMT_SCALE)
+SMT_EL_ADAM = LogLinearExpectedLossConfig(optimiser=OptimiserRecipe(Method.ADAM, rate=0.01, clip=None), scale=SMT_SCALE)
+SMT_SZO = LogLinearZerothOrderConfig(optimiser=OptimiserRecipe(Method.ADAM, rate=0.003, clip=None), scale=SMT_SCALE)
 
 
 @dataclass(frozen=True)
@@ -105,13 +110,15 @@ def _log_linear(model: SeedModel) -> Callable[[Shelf, int], Learner]:
 
 
 def _expected_loss(
-    recipe: smt.ExpectedLossRecipe, variate: Callable[[], ControlVariate]
+    recipe: LogLinearExpectedLossConfig, variate: Callable[[], ControlVariate]
 ) -> Callable[[Shelf, int], Learner]:
-    return lambda shelf, seed: smt.ExpectedLossWeights(shelf.log_linear(SeedModel.SMT), recipe, variate(), seed=seed)
+    return lambda shelf, seed: LogLinearExpectedLossLearner(
+        shelf.log_linear(SeedModel.SMT), recipe, variate(), seed=seed
+    )
 
 
-def _limsi(variant: Variant) -> Callable[[Shelf, int], Learner]:
-    recipe = LimsiRecipe(variant=variant)
+def _limsi(variant: LimsiVariant) -> Callable[[Shelf, int], Learner]:
+    recipe = LimsiConfig(variant=variant)
     return lambda shelf, seed: LimsiLearner(shelf.log_linear(SeedModel.SMT), recipe, seed=seed)
 
 
@@ -238,14 +245,16 @@ ALL = (
         "one-point zeroth order on the weights: plays the best translation of perturbed ones",
         PAPER,
         (SeedModel.SMT,),
-        lambda shelf, seed: smt.PerturbedWeights(shelf.log_linear(SeedModel.SMT), SMT_SZO, RunningMean(), seed=seed),
+        lambda shelf, seed: LogLinearZerothOrderLearner(
+            shelf.log_linear(SeedModel.SMT), SMT_SZO, RunningMean(), seed=seed
+        ),
     ),
     System(
         "LIMSI-UCB1",
         "a regression of the reward rescores the seed's forest; UCB1 chooses between both",
         f"{PAPER} (a reconstruction)",
         (SeedModel.SMT,),
-        _limsi(Variant.UCB1),
+        _limsi(LimsiVariant.UCB1),
         random=False,
     ),
     System(
@@ -253,14 +262,14 @@ ALL = (
         "the same, drawing which of both plays",
         f"{PAPER} (a reconstruction)",
         (SeedModel.SMT,),
-        _limsi(Variant.SAMPLING),
+        _limsi(LimsiVariant.SAMPLING),
     ),
     System(
         "LIMSI-UCB1-SELECT",
         "the same, choosing by rounds that the regression did not learn from",
         f"{PAPER} (a reconstruction)",
         (SeedModel.SMT,),
-        _limsi(Variant.SELECT),
+        _limsi(LimsiVariant.SELECT),
         random=False,
     ),
     System(
@@ -268,7 +277,9 @@ ALL = (
         "expected loss over k-best lists: learns which words pay and leaves the tuned weights alone",
         OURS,
         (SeedModel.SMT,),
-        lambda shelf, seed: WordingLearner(shelf.log_linear(SeedModel.SMT), WordingRecipe(), SourceValue(), seed=seed),
+        lambda shelf, seed: TargetNgramLearner(
+            shelf.log_linear(SeedModel.SMT), TargetNgramConfig(), SourceValue(), seed=seed
+        ),
     ),
 )
 SYSTEMS = {system.name: system for system in ALL}

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from learners.smt.alignment import links
+from learners.smt.alignment import align_words
 
 Pair = tuple[str, str]  # source and target
 ITERATIONS = 5  # of the alignment, as fast_align does by default
@@ -27,7 +27,7 @@ def fragments(pairs: Sequence[Pair], *, seed: int) -> list[Pair]:
         return []
     rng = np.random.default_rng(seed)
     found: list[Pair] = []
-    for (source, target), linked in zip(usable, links(usable, ITERATIONS), strict=True):
+    for (source, target), linked in zip(usable, align_words(usable, ITERATIONS), strict=True):
         for _ in range(EACH):
             length = int(rng.integers(1, min(LONGEST, len(source)) + 1))
             start = int(rng.integers(len(source) - length + 1))

@@ -9,12 +9,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learners.smt.features import Index
-from learners.smt.hashing import FIRST, Array, copy, descending, inner, mix, place, room
+from learners.smt.features import FEATURE
+from learners.smt.hashing import (
+    HASH_SEED,
+    Array,
+    argsort_descending,
+    claim_slot,
+    copy_elements,
+    hash_combine,
+    inner,
+    table_size,
+)
 from learners.smt.language_model import START, LanguageModel, advance, predict
-from learners.smt.options import NOTHING, Options
+from learners.smt.translation_options import NOTHING, TranslationOptions
 
-AT = Index()
 CLOSED = -1  # the left border of a hypothesis that starts where the sentence starts
 NO_TAIL = -1
 
@@ -85,7 +93,7 @@ def new_chart(size: int, cubes: int, limit: int, model: LanguageModel) -> Chart:
         np.empty(size, np.int32),
         np.empty(size, np.int32),
     )
-    slots = room(limit + 1)
+    slots = table_size(limit + 1)
     chart = Chart(
         nodes,
         edges,
@@ -132,13 +140,13 @@ def _append(
         lefts = _note(nodes, node, lefts, model.order - 1, word, log_probability)
     if length <= max(count, 0) or count == model.order - 1:  # only the tail's own words matter now
         length = nodes.rights[tail]
-        copy(nodes.right[tail], context, length)
+        copy_elements(nodes.right[tail], context, length)
     return gain, length, CLOSED if count == CLOSED else lefts
 
 
 @inner
 def _compose(
-    chart: Chart, model: LanguageModel, options: Options, option: int, tails: tuple[int, int], node: int
+    chart: Chart, model: LanguageModel, options: TranslationOptions, option: int, tails: tuple[int, int], node: int
 ) -> tuple[float, int]:
     """Write the borders of a new hypothesis; returns the fluency that is new, and the number of unknown words."""
     nodes, context = chart.nodes, chart.buffer
@@ -154,18 +162,18 @@ def _compose(
             unknown += symbol >= model.words
         fluency += gain
     nodes.lefts[node], nodes.rights[node] = lefts, length
-    copy(context, nodes.right[node], length)
+    copy_elements(context, nodes.right[node], length)
     return fluency, unknown
 
 
 @inner
 def _key(nodes: Nodes, node: int) -> int:
     """The hash of all that the future of a hypothesis depends on."""
-    key = mix(mix(mix(FIRST, nodes.group[node]), nodes.lefts[node]), nodes.rights[node])
+    key = hash_combine(hash_combine(hash_combine(HASH_SEED, nodes.group[node]), nodes.lefts[node]), nodes.rights[node])
     for k in range(nodes.lefts[node]):
-        key = mix(key, nodes.left[node, k])
+        key = hash_combine(key, nodes.left[node, k])
     for k in range(nodes.rights[node]):
-        key = mix(key, nodes.right[node, k])
+        key = hash_combine(key, nodes.right[node, k])
     return key
 
 
@@ -176,7 +184,7 @@ def _push(chart: Chart, size: int, estimate: float, member: tuple[int, int, int,
     at = size
     while at > 0 and heap[(at - 1) // 2] < estimate:
         heap[at] = heap[(at - 1) // 2]
-        copy(members[(at - 1) // 2], members[at], 4)
+        copy_elements(members[(at - 1) // 2], members[at], 4)
         at = (at - 1) // 2
     heap[at] = estimate
     members[at, 0], members[at, 1], members[at, 2], members[at, 3] = member
@@ -197,15 +205,17 @@ def _pop(chart: Chart, size: int) -> tuple[int, int, int, int]:
         if below >= size or heap[below] <= last:
             break
         heap[at] = heap[below]
-        copy(members[below], members[at], 4)
+        copy_elements(members[below], members[at], 4)
         at = below
     heap[at] = last
-    copy(members[size], members[at], 4)
+    copy_elements(members[size], members[at], 4)
     return cube, option, first, second
 
 
 @inner
-def _offer(chart: Chart, options: Options, cubes: Cubes, size: int, member: tuple[int, int, int, int]) -> int:
+def _offer(
+    chart: Chart, options: TranslationOptions, cubes: Cubes, size: int, member: tuple[int, int, int, int]
+) -> int:
     """Push a member if the cube has it."""
     cube, option, first, second = member
     estimate = cubes.base[cube]
@@ -227,7 +237,7 @@ def _offer(chart: Chart, options: Options, cubes: Cubes, size: int, member: tupl
 def _take(
     chart: Chart,
     model: LanguageModel,
-    options: Options,
+    options: TranslationOptions,
     cubes: Cubes,
     weights: Array,
     member: tuple[int, int, int, int],
@@ -238,7 +248,7 @@ def _take(
     cube, place_in_list, first, second = member
     option = cubes.options[cube, 0] + place_in_list
     tail0, tail1 = NO_TAIL, NO_TAIL
-    score = options.score[option] - weights[AT.Reordering] * cubes.jump[cube]
+    score = options.score[option] - weights[FEATURE.Reordering] * cubes.jump[cube]
     if cubes.tails[cube, 0, 0] != NO_TAIL:
         tail0 = chart.order[cubes.tails[cube, 0, 0] + first]
         score += nodes.score[tail0]
@@ -247,8 +257,8 @@ def _take(
         score += nodes.score[tail1]
     nodes.group[node] = cubes.group[cube]
     fluency, unknown = _compose(chart, model, options, option, (tail0, tail1), node)
-    score += weights[AT.LanguageModel] * fluency + weights[AT.LanguageModel_OOV] * unknown
-    slot = place(chart.keys, _key(nodes, node))
+    score += weights[FEATURE.LanguageModel] * fluency + weights[FEATURE.LanguageModel_OOV] * unknown
+    slot = claim_slot(chart.keys, _key(nodes, node))
     if chart.found[slot] < 0:
         chart.found[slot] = node
         nodes.score[node] = score
@@ -263,7 +273,13 @@ def _take(
 
 @inner
 def fill_cell(
-    chart: Chart, model: LanguageModel, options: Options, cubes: Cubes, count: int, limit: int, weights: Array
+    chart: Chart,
+    model: LanguageModel,
+    options: TranslationOptions,
+    cubes: Cubes,
+    count: int,
+    limit: int,
+    weights: Array,
 ) -> tuple[int, int]:
     """Take the most promising members of cubes; returns the first hypothesis and the last + 1."""
     begin = chart.used[0]
@@ -285,11 +301,11 @@ def fill_cell(
             if first == 0:
                 size = _offer(chart, options, cubes, size, (cube, option + 1, 0, 0))
     end = chart.used[0]
-    by_score = descending(chart.nodes.score[begin:end])
+    by_score = argsort_descending(chart.nodes.score[begin:end])
     groups = np.empty(end - begin)
     for k in range(end - begin):
         groups[k] = -chart.nodes.group[begin + by_score[k]]
-    by_group = descending(groups)
+    by_group = argsort_descending(groups)
     for k in range(end - begin):
         chart.order[begin + k] = begin + by_score[by_group[k]]
     return begin, end

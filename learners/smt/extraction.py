@@ -13,25 +13,36 @@ from typing import NamedTuple
 import numpy as np
 
 from learners.smt.alignment import Bitext
-from learners.smt.hashing import EMPTY, FILL, FIRST, Array, compiled, find, inner, mix, place, room
-from learners.smt.recipes import SmtRecipe
+from learners.smt.configs import SmtConfig
+from learners.smt.hashing import (
+    EMPTY_KEY,
+    HASH_SEED,
+    MAX_LOAD_FACTOR,
+    Array,
+    claim_slot,
+    compiled,
+    find_slot,
+    hash_combine,
+    inner,
+    table_size,
+)
 
 GAP = -1  # the first gap in a pattern, in the order of the source; the second is one less
-BUFFER = 1 << 18  # rules of one sentence pair at most; the longest pairs have some thousands
-SKETCH = 1 << 27  # rough counters, a byte each
-NONE = -1
+MAX_RULES_PER_PAIR = 1 << 18  # rules of one sentence pair at most; the longest pairs have some thousands
+MAX_SKETCH_SIZE = 1 << 27  # rough counters, a byte each
+ABSENT = -1
 # a rule is a row: source span, spans of the gaps, target span
 FROM, TO, GAP1, END1, GAP2, END2, TARGET_FROM, TARGET_TO = range(8)
 
 
-class Limits(NamedTuple):
-    """Those of a recipe, for compiled code."""
+class ExtractionLimits(NamedTuple):
+    """Those of a config, for compiled code."""
 
-    phrase_length: int
-    singleton_length: int
-    target_length: int
-    span: int
-    symbols: int
+    max_phrase_length: int
+    max_singleton_length: int
+    max_target_length: int
+    max_span: int
+    max_source_symbols: int
 
 
 class Spans(NamedTuple):
@@ -45,7 +56,7 @@ class Spans(NamedTuple):
     free: Array  # target words without a link
 
 
-class Counted(NamedTuple):
+class RuleCounts(NamedTuple):
     """Different rules: how often they occur, and one place where."""
 
     counts: Array
@@ -92,19 +103,19 @@ def _add(rows: Array, count: int, row: tuple[int, ...]) -> int:
 
 
 @inner
-def plain_rules(spans: Spans, limits: Limits, rows: Array) -> int:
+def plain_rules(spans: Spans, limits: ExtractionLimits, rows: Array) -> int:
     """Fill in all plain phrases; returns how many."""
     count = 0
     n, m = len(spans.linked), len(spans.free)
     for i in range(n):
-        for length in range(1, min(limits.phrase_length, n - i) + 1):
+        for length in range(1, min(limits.max_phrase_length, n - i) + 1):
             if not spans.consistent[i, length - 1]:
                 continue
             start = spans.low[i, length - 1]
             while True:
                 end = spans.high[i, length - 1] + 1
-                while end - start <= limits.target_length:
-                    count = _add(rows, count, (i, i + length, NONE, NONE, NONE, NONE, start, end))
+                while end - start <= limits.max_target_length:
+                    count = _add(rows, count, (i, i + length, ABSENT, ABSENT, ABSENT, ABSENT, start, end))
                     if end == m or not spans.free[end]:
                         break
                     end += 1
@@ -115,28 +126,30 @@ def plain_rules(spans: Spans, limits: Limits, rows: Array) -> int:
 
 
 @inner
-def gapped_rules(spans: Spans, limits: Limits, rows: Array, count: int) -> int:
+def gapped_rules(spans: Spans, limits: ExtractionLimits, rows: Array, count: int) -> int:
     """Fill in all rules with gaps, after those that there are; returns how many there are then."""
     n = len(spans.linked)
     for i in range(n):
-        for j in range(i + 2, min(n, i + limits.span) + 1):
+        for j in range(i + 2, min(n, i + limits.max_span) + 1):
             if not spans.tight[i, j - i - 1]:
                 continue
-            for a in range(i, min(j, i + limits.symbols)):
+            for a in range(i, min(j, i + limits.max_source_symbols)):
                 for b in range(a + 1, j + 1):
                     if not spans.tight[a, b - a - 1] or b - a == j - i:
                         continue
-                    if a - i + 1 + j - b <= limits.symbols:
-                        row = (i, j, a, b, NONE, NONE, spans.low[i, j - i - 1], spans.high[i, j - i - 1] + 1)
+                    if a - i + 1 + j - b <= limits.max_source_symbols:
+                        row = (i, j, a, b, ABSENT, ABSENT, spans.low[i, j - i - 1], spans.high[i, j - i - 1] + 1)
                         count = _add_gapped(spans, limits, rows, count, row)
                     count = _second_gaps(spans, limits, rows, count, (i, j, a, b))
     return count
 
 
 @inner
-def _second_gaps(spans: Spans, limits: Limits, rows: Array, count: int, outer: tuple[int, int, int, int]) -> int:
+def _second_gaps(
+    spans: Spans, limits: ExtractionLimits, rows: Array, count: int, outer: tuple[int, int, int, int]
+) -> int:
     i, j, a, b = outer
-    words_left = limits.symbols - 2 - (a - i)
+    words_left = limits.max_source_symbols - 2 - (a - i)
     for c in range(b + 1, min(j, b + words_left + 1)):
         for d in range(max(c + 1, j - (words_left - (c - b))), j + 1):
             if spans.tight[c, d - c - 1]:
@@ -146,16 +159,16 @@ def _second_gaps(spans: Spans, limits: Limits, rows: Array, count: int, outer: t
 
 
 @inner
-def _add_gapped(spans: Spans, limits: Limits, rows: Array, count: int, row: tuple[int, ...]) -> int:
+def _add_gapped(spans: Spans, limits: ExtractionLimits, rows: Array, count: int, row: tuple[int, ...]) -> int:
     """Add a rule if it has a linked word outside its gaps, and not too many target words."""
     words = row[TARGET_TO] - row[TARGET_FROM]
     words -= spans.high[row[GAP1], row[END1] - row[GAP1] - 1] - spans.low[row[GAP1], row[END1] - row[GAP1] - 1] + 1
-    if row[GAP2] != NONE:
+    if row[GAP2] != ABSENT:
         words -= spans.high[row[GAP2], row[END2] - row[GAP2] - 1] - spans.low[row[GAP2], row[END2] - row[GAP2] - 1] + 1
-    if words > limits.target_length:
+    if words > limits.max_target_length:
         return count
     for k in range(row[FROM], row[TO]):
-        inside = row[GAP1] <= k < row[END1] or (row[GAP2] != NONE and row[GAP2] <= k < row[END2])
+        inside = row[GAP1] <= k < row[END1] or (row[GAP2] != ABSENT and row[GAP2] <= k < row[END2])
         if spans.linked[k] and not inside:
             return _add(rows, count, row)
     return count
@@ -179,10 +192,10 @@ def source_pattern(words: Array, row: Array, pattern: Array) -> int:
 @compiled
 def target_pattern(words: Array, spans: Spans, row: Array, pattern: Array) -> int:
     """Write the target side of a rule; its gaps bear the numbers of the source side's."""
-    low1 = high1 = low2 = high2 = NONE
-    if row[GAP1] != NONE:
+    low1 = high1 = low2 = high2 = ABSENT
+    if row[GAP1] != ABSENT:
         low1, high1 = spans.low[row[GAP1], row[END1] - row[GAP1] - 1], spans.high[row[GAP1], row[END1] - row[GAP1] - 1]
-    if row[GAP2] != NONE:
+    if row[GAP2] != ABSENT:
         low2, high2 = spans.low[row[GAP2], row[END2] - row[GAP2] - 1], spans.high[row[GAP2], row[END2] - row[GAP2] - 1]
     t, length = row[TARGET_FROM], 0
     while t < row[TARGET_TO]:
@@ -199,7 +212,7 @@ def target_pattern(words: Array, spans: Spans, row: Array, pattern: Array) -> in
 @inner
 def pattern_key(key: int, pattern: Array, length: int) -> int:
     for k in range(length):
-        key = mix(key, pattern[k])
+        key = hash_combine(key, pattern[k])
     return key
 
 
@@ -211,27 +224,29 @@ def _keys(bitext: Bitext, sentence: int, spans: Spans, rows: Array, count: int) 
     target = bitext.target[bitext.target_start[sentence] : bitext.target_start[sentence + 1]]
     pattern = np.empty(256, np.int32)
     for r in range(count):
-        sources[r] = pattern_key(FIRST, pattern, source_pattern(source, rows[r], pattern))
-        rules[r] = pattern_key(mix(sources[r], NONE), pattern, target_pattern(target, spans, rows[r], pattern))
+        sources[r] = pattern_key(HASH_SEED, pattern, source_pattern(source, rows[r], pattern))
+        rules[r] = pattern_key(
+            hash_combine(sources[r], ABSENT), pattern, target_pattern(target, spans, rows[r], pattern)
+        )
     return sources, rules
 
 
 @inner
-def _rules_of(bitext: Bitext, sentence: int, limits: Limits, rows: Array) -> tuple[int, Spans]:
-    spans = spans_of(bitext, sentence, max(limits.span, limits.phrase_length))
+def _rules_of(bitext: Bitext, sentence: int, limits: ExtractionLimits, rows: Array) -> tuple[int, Spans]:
+    spans = spans_of(bitext, sentence, max(limits.max_span, limits.max_phrase_length))
     return gapped_rules(spans, limits, rows, plain_rules(spans, limits, rows)), spans
 
 
 @inner
-def _is_frequent_only(row: Array, limits: Limits) -> bool:
+def _is_frequent_only(row: Array, limits: ExtractionLimits) -> bool:
     """Is this a rule that is kept only if it is seen more than once?"""
-    return row[GAP1] != NONE or row[TO] - row[FROM] > limits.singleton_length
+    return row[GAP1] != ABSENT or row[TO] - row[FROM] > limits.max_singleton_length
 
 
 @compiled
-def _sketch(bitext: Bitext, limits: Limits, counters: Array) -> None:
+def _sketch(bitext: Bitext, limits: ExtractionLimits, counters: Array) -> None:
     """Count roughly; a counter stops at its greatest number."""
-    rows = np.empty((BUFFER, 8), np.int16)
+    rows = np.empty((MAX_RULES_PER_PAIR, 8), np.int16)
     for sentence in range(len(bitext.source_start) - 1):
         count, spans = _rules_of(bitext, sentence, limits, rows)
         _, keys = _keys(bitext, sentence, spans, rows, count)
@@ -256,20 +271,20 @@ def _rule_table(slots: int) -> _RuleTable:
 
 @compiled
 def _count(
-    bitext: Bitext, limits: Limits, counters: Array, minimum: int, table: _RuleTable, begin: int, used: int
+    bitext: Bitext, limits: ExtractionLimits, counters: Array, minimum: int, table: _RuleTable, begin: int, used: int
 ) -> tuple[int, int]:
     """Count exactly, from one sentence on until the table is full; returns the next sentence and the slots in use."""
-    rows = np.empty((BUFFER, 8), np.int16)
+    rows = np.empty((MAX_RULES_PER_PAIR, 8), np.int16)
     for sentence in range(begin, len(bitext.source_start) - 1):
         count, spans = _rules_of(bitext, sentence, limits, rows)
-        if used + count > FILL * len(table.keys):
+        if used + count > MAX_LOAD_FACTOR * len(table.keys):
             return sentence, used
         _, keys = _keys(bitext, sentence, spans, rows, count)
         for r in range(count):
-            needed = minimum if rows[r, GAP1] != NONE else 2
+            needed = minimum if rows[r, GAP1] != ABSENT else 2
             if _is_frequent_only(rows[r], limits) and counters[keys[r] & (len(counters) - 1)] < needed:
                 continue
-            slot = place(table.keys, keys[r])
+            slot = claim_slot(table.keys, keys[r])
             if table.counts[slot] == 0:
                 used += 1
                 table.sentence[slot] = sentence
@@ -282,8 +297,8 @@ def _count(
 @compiled
 def _move(old: _RuleTable, new: _RuleTable) -> None:
     for slot in range(len(old.keys)):
-        if old.keys[slot] != EMPTY:
-            at = place(new.keys, old.keys[slot])
+        if old.keys[slot] != EMPTY_KEY:
+            at = claim_slot(new.keys, old.keys[slot])
             new.counts[at], new.sentence[at], new.row[at] = old.counts[slot], old.sentence[slot], old.row[slot]
 
 
@@ -291,41 +306,47 @@ def _move(old: _RuleTable, new: _RuleTable) -> None:
 def _source_key(bitext: Bitext, sentence: int, row: Array) -> int:
     pattern = np.empty(256, np.int32)
     source = bitext.source[bitext.source_start[sentence] : bitext.source_start[sentence + 1]]
-    return pattern_key(FIRST, pattern, source_pattern(source, row, pattern))
+    return pattern_key(HASH_SEED, pattern, source_pattern(source, row, pattern))
 
 
 @compiled
-def _count_sources(bitext: Bitext, limits: Limits, sentences: Array, kept: Array) -> Array:
+def _count_sources(bitext: Bitext, limits: ExtractionLimits, sentences: Array, kept: Array) -> Array:
     """How often the source side of each kept rule occurs, in any rule."""
     wanted = np.empty(len(kept), np.int64)
-    keys = np.zeros(room(len(kept)), np.int64)
+    keys = np.zeros(table_size(len(kept)), np.int64)
     counts = np.zeros(len(keys), np.int32)
     for r in range(len(kept)):
         wanted[r] = _source_key(bitext, sentences[r], kept[r])
-        place(keys, wanted[r])
-    rows = np.empty((BUFFER, 8), np.int16)
+        claim_slot(keys, wanted[r])
+    rows = np.empty((MAX_RULES_PER_PAIR, 8), np.int16)
     for sentence in range(len(bitext.source_start) - 1):
         count, spans = _rules_of(bitext, sentence, limits, rows)
         sources, _ = _keys(bitext, sentence, spans, rows, count)
         for r in range(count):
-            slot = find(keys, sources[r])
+            slot = find_slot(keys, sources[r])
             if slot >= 0:
                 counts[slot] += 1
     for r in range(len(kept)):
-        wanted[r] = counts[find(keys, wanted[r])]
+        wanted[r] = counts[find_slot(keys, wanted[r])]
     return wanted
 
 
-def limits_of(recipe: SmtRecipe) -> Limits:
-    return Limits(recipe.phrase_length, recipe.singleton_length, recipe.target_length, recipe.span, recipe.symbols)
+def limits_of(config: SmtConfig) -> ExtractionLimits:
+    return ExtractionLimits(
+        config.max_phrase_length,
+        config.max_singleton_length,
+        config.max_target_length,
+        config.max_span,
+        config.max_source_symbols,
+    )
 
 
-def extract(bitext: Bitext, recipe: SmtRecipe) -> Counted:
+def extract(bitext: Bitext, config: SmtConfig) -> RuleCounts:
     """Count the rules of a text, in the order of where they first occur."""
-    limits = limits_of(recipe)
-    counters = np.zeros(min(SKETCH, room(1_000 * len(bitext.source_start))), np.uint8)
+    limits = limits_of(config)
+    counters = np.zeros(min(MAX_SKETCH_SIZE, table_size(1_000 * len(bitext.source_start))), np.uint8)
     _sketch(bitext, limits, counters)
-    minimum = _minimum(counters, recipe)
+    minimum = _minimum(counters, config)
     table, begin, used = _rule_table(1 << 16), 0, 0
     while begin < len(bitext.source_start) - 1:
         begin, used = _count(bitext, limits, counters, minimum, table, begin, used)
@@ -335,19 +356,19 @@ def extract(bitext: Bitext, recipe: SmtRecipe) -> Counted:
             table = larger
     del counters
     rows = table.row.astype(np.int16)
-    rows[rows == 255] = NONE
-    gapped = rows[:, GAP1] != NONE
-    rare = gapped | (rows[:, TO] - rows[:, FROM] > recipe.singleton_length)
+    rows[rows == 255] = ABSENT
+    gapped = rows[:, GAP1] != ABSENT
+    rare = gapped | (rows[:, TO] - rows[:, FROM] > config.max_singleton_length)
     needed = np.where(gapped, minimum, np.where(rare, 2, 1))  # rough counts are never too low, but may be too high
-    kept = np.flatnonzero((table.keys != EMPTY) & (table.counts >= needed))
+    kept = np.flatnonzero((table.keys != EMPTY_KEY) & (table.counts >= needed))
     kept = kept[np.lexsort((*rows[kept].T, table.sentence[kept]))]
     rows, sentences = rows[kept], table.sentence[kept]
-    return Counted(table.counts[kept], sentences, rows, _count_sources(bitext, limits, sentences, rows))
+    return RuleCounts(table.counts[kept], sentences, rows, _count_sources(bitext, limits, sentences, rows))
 
 
-def _minimum(counters: Array, recipe: SmtRecipe) -> int:
-    """The smallest number of occurrences that leaves no more gapped rules than the recipe allows."""
-    minimum = recipe.gapped_minimum
-    while minimum < 255 and int((counters >= minimum).sum()) > recipe.most_gapped:
+def _minimum(counters: Array, config: SmtConfig) -> int:
+    """The smallest number of occurrences that leaves no more gapped rules than the config allows."""
+    minimum = config.min_gapped_count
+    while minimum < 255 and int((counters >= minimum).sum()) > config.max_gapped_rules:
         minimum += 1
     return minimum

@@ -9,7 +9,7 @@ derivation has, and how far it departs from the order of the source.
 from typing import NamedTuple
 
 
-class Index(NamedTuple):
+class FeatureIndex(NamedTuple):
     """Where each feature is in a vector."""
 
     EgivenFCoherent: int = 0  # log probability of a rule's target side given its source side
@@ -28,4 +28,5 @@ class Index(NamedTuple):
     Reordering: int = 13  # minus the source words jumped over; in Hiero, minus the rules that swap their gaps
 
 
-FEATURES = Index._fields
+FEATURES = FeatureIndex._fields
+FEATURE = FeatureIndex()

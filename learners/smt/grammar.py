@@ -4,14 +4,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learners.smt.alignment import EMPTY_WORD, Alignment, Bitext, Lexicon
-from learners.smt.extraction import Counted, extract, source_pattern, spans_of, target_pattern
-from learners.smt.hashing import EMPTY, FILL, FIRST, Array, compiled, find, inner, mix, place
+from learners.smt.alignment import NULL_WORD, Alignment, Bitext, LexicalTable
+from learners.smt.configs import SmtConfig
+from learners.smt.extraction import RuleCounts, extract, source_pattern, spans_of, target_pattern
+from learners.smt.hashing import (
+    EMPTY_KEY,
+    HASH_SEED,
+    MAX_LOAD_FACTOR,
+    Array,
+    claim_slot,
+    compiled,
+    find_slot,
+    hash_combine,
+    inner,
+)
 from learners.smt.language_model import LanguageModel, advance, predict
-from learners.smt.recipes import SmtRecipe
 
 ROOT = 0
-RAREST = 1e-5  # the least lexical probability of a word
+MIN_LEXICAL_PROBABILITY = 1e-5  # the least lexical probability of a word
 
 
 class Grammar(NamedTuple):
@@ -31,17 +41,19 @@ class Grammar(NamedTuple):
 @compiled
 def child(grammar: Grammar, node: int, symbol: int) -> int:
     """Where a symbol leads from a node, or -1."""
-    slot = find(grammar.child_keys, mix(mix(FIRST, node), symbol))
+    slot = find_slot(grammar.child_keys, hash_combine(hash_combine(HASH_SEED, node), symbol))
     return grammar.child_nodes[slot] if slot >= 0 else -1
 
 
-def learn_grammar(alignment: Alignment, language_model: LanguageModel, recipe: SmtRecipe) -> Grammar:
+def build_grammar(alignment: Alignment, language_model: LanguageModel, config: SmtConfig) -> Grammar:
     """Extract rules and keep the most frequent translations of each source side."""
     bitext = alignment.bitext
-    counted = extract(bitext, recipe)
+    counted = extract(bitext, config)
     keys, children, nodes = _trie(bitext, counted)
-    kept = _most_frequent(nodes, counted.counts, recipe.translations)
-    starts, symbols = _targets(bitext, counted.sentence, counted.row, np.sort(kept), recipe.span + recipe.phrase_length)
+    kept = _most_frequent(nodes, counted.counts, config.table_limit)
+    starts, symbols = _targets(
+        bitext, counted.sentence, counted.row, np.sort(kept), config.max_span + config.max_phrase_length
+    )
     starts, symbols = _reordered(starts, symbols, np.argsort(np.argsort(kept)))  # from text order to trie order
     first_rule = np.searchsorted(nodes[kept], np.arange(int(children.max(initial=ROOT)) + 2)).astype(np.int32)
     source_count = np.zeros(len(first_rule) - 1, np.int32)
@@ -66,7 +78,7 @@ def learn_grammar(alignment: Alignment, language_model: LanguageModel, recipe: S
     )
 
 
-def _trie(bitext: Bitext, counted: Counted) -> tuple[Array, Array, Array]:
+def _trie(bitext: Bitext, counted: RuleCounts) -> tuple[Array, Array, Array]:
     """The children's table, and the node of each rule's source side."""
     nodes = np.zeros(len(counted.counts), np.int32)
     keys, children = np.zeros(1 << 12, np.int64), np.zeros(1 << 12, np.int32)
@@ -87,12 +99,12 @@ def _add_sources(
     """From one rule on until the table is full; returns the next rule and the last node."""
     pattern = np.empty(256, np.int32)
     for r in range(begin, len(nodes)):
-        if last + 256 > FILL * len(keys):
+        if last + 256 > MAX_LOAD_FACTOR * len(keys):
             return r, last
         first, end = bitext.source_start[sentences[r]], bitext.source_start[sentences[r] + 1]
         node = ROOT
         for k in range(source_pattern(bitext.source[first:end], rows[r], pattern)):
-            slot = place(keys, mix(mix(FIRST, node), pattern[k]))
+            slot = claim_slot(keys, hash_combine(hash_combine(HASH_SEED, node), pattern[k]))
             if children[slot] == ROOT:
                 last += 1
                 children[slot] = last
@@ -104,8 +116,8 @@ def _add_sources(
 @compiled
 def _move(keys: Array, children: Array, new_keys: Array, new_children: Array) -> None:
     for slot in range(len(keys)):
-        if keys[slot] != EMPTY:
-            new_children[place(new_keys, keys[slot])] = children[slot]
+        if keys[slot] != EMPTY_KEY:
+            new_children[claim_slot(new_keys, keys[slot])] = children[slot]
 
 
 def _most_frequent(nodes: Array, counts: Array, limit: int) -> Array:
@@ -142,19 +154,19 @@ def _reordered(starts: Array, symbols: Array, order: Array) -> tuple[Array, Arra
 
 
 @inner
-def _probability(lexicon: Lexicon, given: int, word: int) -> float:
-    slot = find(lexicon.keys, mix(mix(FIRST, given), word))
+def _probability(lexicon: LexicalTable, given: int, word: int) -> float:
+    slot = find_slot(lexicon.keys, hash_combine(hash_combine(HASH_SEED, given), word))
     return lexicon.probabilities[slot] if slot >= 0 else 0.0
 
 
 @inner
-def _best_partners(words: Array, partners: Array, lexicon: Lexicon) -> float:
+def _best_partners(words: Array, partners: Array, lexicon: LexicalTable) -> float:
     """The log10 probability of words when each comes from its best partner, or from none."""
     total = 0.0
     for w in range(len(words)):
         if words[w] < 0:
             continue
-        best = max(RAREST, _probability(lexicon, EMPTY_WORD, words[w]))
+        best = max(MIN_LEXICAL_PROBABILITY, _probability(lexicon, NULL_WORD, words[w]))
         for p in range(len(partners)):
             if partners[p] >= 0:
                 best = max(best, _probability(lexicon, partners[p], words[w]))
@@ -164,7 +176,7 @@ def _best_partners(words: Array, partners: Array, lexicon: Lexicon) -> float:
 
 @compiled
 def _lexical(
-    bitext: Bitext, sentences: Array, rows: Array, starts: Array, symbols: Array, lexicon: Lexicon, inverse: bool
+    bitext: Bitext, sentences: Array, rows: Array, starts: Array, symbols: Array, lexicon: LexicalTable, inverse: bool
 ) -> Array:
     scores = np.empty(len(rows), np.float32)
     pattern = np.empty(256, np.int32)

@@ -20,29 +20,29 @@ inner = numba.njit(  # type: ignore[call-overload]
     cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
 )
 
-EMPTY = 0  # no key
-FACTOR = np.uint64(0x2545F4914F6CDD1D)
-FIRST = 0x1B873593CC9E2D51  # the hash of nothing
-FILL = 0.6  # of a table at most; fuller ones are slow
+EMPTY_KEY = 0  # no key
+HASH_MULTIPLIER = np.uint64(0x2545F4914F6CDD1D)
+HASH_SEED = 0x1B873593CC9E2D51  # the hash of nothing
+MAX_LOAD_FACTOR = 0.6  # of a table at most; fuller ones are slow
 
 
 # Unsigned inside: compilers take it that signed numbers never overflow, and draw wrong conclusions.
 @numba.njit("int64(int64, int64)", cache=True)  # one type, so that the same words have the same hash everywhere
-def mix(key: int, value: int) -> Any:
-    """The hash of a sequence with one more element, never ``EMPTY``."""
-    mixed = (np.uint64(np.int64(key)) ^ np.uint64(np.int64(value))) * FACTOR
+def hash_combine(key: int, value: int) -> Any:
+    """The hash of a sequence with one more element, never ``EMPTY_KEY``."""
+    mixed = (np.uint64(np.int64(key)) ^ np.uint64(np.int64(value))) * HASH_MULTIPLIER
     mixed ^= mixed >> np.uint64(29)
-    mixed *= FACTOR
+    mixed *= HASH_MULTIPLIER
     mixed ^= mixed >> np.uint64(32)
-    return np.int64(mixed) if mixed != np.uint64(EMPTY) else FIRST
+    return np.int64(mixed) if mixed != np.uint64(EMPTY_KEY) else HASH_SEED
 
 
 @compiled
-def find(keys: Array, key: int) -> int:
+def find_slot(keys: Array, key: int) -> int:
     """The slot of a key, or -1."""
     mask = len(keys) - 1
     slot = key & mask
-    while keys[slot] != EMPTY:
+    while keys[slot] != EMPTY_KEY:
         if keys[slot] == key:
             return slot
         slot = (slot + 1) & mask
@@ -50,33 +50,33 @@ def find(keys: Array, key: int) -> int:
 
 
 @compiled
-def place(keys: Array, key: int) -> int:
+def claim_slot(keys: Array, key: int) -> int:
     """The slot of a key, taken if it was not there; the table must have room."""
     mask = len(keys) - 1
     slot = key & mask
-    while keys[slot] != EMPTY and keys[slot] != key:
+    while keys[slot] != EMPTY_KEY and keys[slot] != key:
         slot = (slot + 1) & mask
     keys[slot] = key
     return slot
 
 
 @inner
-def copy(values: Array, places: Array, count: int) -> None:
+def copy_elements(values: Array, places: Array, count: int) -> None:
     """Like assigning a slice, but compiled in no time."""
     for k in range(count):
         places[k] = values[k]
 
 
 @compiled
-def descending(values: Array) -> Array:
+def argsort_descending(values: Array) -> Array:
     """The places of values from the greatest to the least; equals keep their order. Compiled once for all."""
     return np.argsort(-values, kind="mergesort")
 
 
 @compiled
-def room(count: int) -> int:
+def table_size(count: int) -> int:
     """How many slots a table for so many keys should have: a power of two."""
     slots = 4
-    while slots * FILL < count:
+    while slots * MAX_LOAD_FACTOR < count:
         slots *= 2
     return slots

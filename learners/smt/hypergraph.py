@@ -5,15 +5,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from learners.smt.chart import Chart
-from learners.smt.features import Index
+from learners.smt.features import FEATURE
 from learners.smt.forest import Derivation, Vector
-from learners.smt.hashing import Array, compiled, copy, inner
-from learners.smt.inference import Graph, best_edges, draw_edges, inside_sums, posteriors, spell_out
+from learners.smt.hashing import Array, compiled, copy_elements, inner
+from learners.smt.inference import HypergraphArrays, best_edges, draw_edges, inside_sums, posteriors, spell_out
+from learners.smt.k_best import LazyKBest
 from learners.smt.language_model import END
-from learners.smt.options import Options
-from learners.smt.ranking import Ranking
-
-AT = Index()
+from learners.smt.translation_options import TranslationOptions
 
 
 @inner
@@ -30,7 +28,7 @@ def _useful_nodes(chart: Chart) -> Array:
 
 
 @compiled
-def graph_of(chart: Chart, options: Options) -> Graph:
+def graph_of(chart: Chart, options: TranslationOptions) -> HypergraphArrays:
     """What of a chart leads to its last node."""
     edges = chart.edges
     useful = _useful_nodes(chart)
@@ -52,17 +50,17 @@ def graph_of(chart: Chart, options: Options) -> Graph:
             if edges.tail[edge, t] >= 0:
                 tails[place, t] = number[edges.tail[edge, t]]
         used[place] = edges.option[edge]
-        copy(options.features[edges.option[edge]], features[place], features.shape[1])
-        features[place, AT.LanguageModel] = edges.fluency[edge]
-        features[place, AT.LanguageModel_OOV] = edges.unknown[edge]
-        features[place, AT.Reordering] -= edges.jump[edge]
-    return Graph(starts, tails, features, used, options.start, options.symbols)
+        copy_elements(options.features[edges.option[edge]], features[place], features.shape[1])
+        features[place, FEATURE.LanguageModel] = edges.fluency[edge]
+        features[place, FEATURE.LanguageModel_OOV] = edges.unknown[edge]
+        features[place, FEATURE.Reordering] -= edges.jump[edge]
+    return HypergraphArrays(starts, tails, features, used, options.start, options.symbols)
 
 
 class Hypergraph:
     """The derivations of one source sentence."""
 
-    def __init__(self, graph: Graph, spelling: Callable[[int], str]) -> None:
+    def __init__(self, graph: HypergraphArrays, spelling: Callable[[int], str]) -> None:
         self.graph = graph
         self._spelling = spelling
         self._scored: tuple[bytes, Vector, Vector] | None = None  # weights; scores of edges; sums of nodes
@@ -77,7 +75,7 @@ class Hypergraph:
         return self._derivation(draw_edges(self.graph.starts, self.graph.tails, scores, inside, uniforms))
 
     def k_best(self, weights: Vector, k: int) -> list[Derivation]:
-        found = Ranking(self.graph, self.graph.features @ weights).first(k)
+        found = LazyKBest(self.graph, self.graph.features @ weights).first(k)
         return [Derivation(self._text(words), features) for words, features in found]
 
     def log_partition(self, weights: Vector) -> float:

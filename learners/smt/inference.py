@@ -7,7 +7,7 @@ import numpy as np
 from learners.smt.hashing import Array, compiled, inner
 
 
-class Graph(NamedTuple):
+class HypergraphArrays(NamedTuple):
     """Nodes from the bottom to the goal, which is the last; edges by head."""
 
     starts: Array  # of a node's edges, and one more

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from learners.errors import TrainingError
-from learners.smt.hashing import FIRST, Array, compiled, find, mix, place, room
+from learners.smt.hashing import HASH_SEED, Array, claim_slot, compiled, find_slot, hash_combine, table_size
 
 UNKNOWN, START, END = 0, 1, 2  # what the first words of a target vocabulary stand for
-RESERVED = 3
-FALLBACK = np.array([0.0, 0.5, 1.0, 1.5])  # discounts where a text is too small to estimate them
+RESERVED_IDS = 3
+FALLBACK_DISCOUNTS = np.array([0.0, 0.5, 1.0, 1.5])  # discounts where a text is too small to estimate them
 
 
 class LanguageModel(NamedTuple):
@@ -33,25 +33,25 @@ def predict(model: LanguageModel, context: Array, length: int, word: int) -> tup
     """
     if word >= model.words:
         word = UNKNOWN
-    key = mix(FIRST, word)
-    slot = find(model.keys, key)
+    key = hash_combine(HASH_SEED, word)
+    slot = find_slot(model.keys, key)
     log_probability = model.values[slot, 0]
     remembered = 1 if model.values[slot, 1] != 0.0 else 0
     matched = 0
     while matched < length:
-        key = mix(key, context[matched])
-        slot = find(model.keys, key)
+        key = hash_combine(key, context[matched])
+        slot = find_slot(model.keys, key)
         if slot < 0:
             break
         matched += 1
         log_probability = model.values[slot, 0]
         if model.values[slot, 1] != 0.0:
             remembered = matched + 1
-    key = FIRST
+    key = HASH_SEED
     for k in range(length):
-        key = mix(key, context[k])
+        key = hash_combine(key, context[k])
         if k >= matched:
-            slot = find(model.keys, key)
+            slot = find_slot(model.keys, key)
             if slot < 0:
                 break
             log_probability += model.values[slot, 1]
@@ -84,7 +84,7 @@ def train(sentences: Iterator[Array], order: int, words: int) -> LanguageModel:
     grams = list(_grams(np.concatenate(text).astype(np.int64), order, words))
     adjusted = [_adjusted(grams, n) for n in range(order)]
     table = _Table.for_grams(grams)
-    lower, hashes = np.full(1, 1.0 / (words - 1)), np.array([FIRST])  # the start symbol is not predicted
+    lower, hashes = np.full(1, 1.0 / (words - 1)), np.array([HASH_SEED])  # the start symbol is not predicted
     for n, (level, counts) in enumerate(zip(grams, adjusted, strict=True)):
         taken = discounts(counts)[np.minimum(counts, 3)]
         total = np.bincount(level.prefix, counts, len(lower))
@@ -129,17 +129,17 @@ def discounts(counts: Array) -> Array:
     """What is taken from counts of 0, 1, 2, and 3 or more."""
     n1, n2, n3, n4 = (int((counts == k).sum()) for k in range(1, 5))
     if not n1 or not n2 or not n3:
-        return FALLBACK
+        return FALLBACK_DISCOUNTS
     y = n1 / (n1 + 2 * n2)
     estimated = np.array([0.0, 1 - 2 * y * n2 / n1, 2 - 3 * y * n3 / n2, 3 - 4 * y * n4 / n3])
-    return estimated if all(0 < estimated[k] < k for k in (1, 2, 3)) else FALLBACK
+    return estimated if all(0 < estimated[k] < k for k in (1, 2, 3)) else FALLBACK_DISCOUNTS
 
 
 class _Table:
     """The model's table while it is filled."""
 
     def __init__(self, count: int) -> None:
-        self.keys = np.zeros(room(count), np.int64)
+        self.keys = np.zeros(table_size(count), np.int64)
         self.values = np.zeros((len(self.keys), 2), np.float32)
 
     @classmethod
@@ -158,12 +158,12 @@ class _Table:
 def _insert(keys: Array, values: Array, suffixes: Array, first: Array, log_probabilities: Array) -> Array:
     hashes = np.empty(len(suffixes), np.int64)
     for i in range(len(suffixes)):
-        hashes[i] = mix(suffixes[i], first[i])
-        values[place(keys, hashes[i]), 0] = log_probabilities[i]
+        hashes[i] = hash_combine(suffixes[i], first[i])
+        values[claim_slot(keys, hashes[i]), 0] = log_probabilities[i]
     return hashes
 
 
 @compiled
 def _set_back_off(keys: Array, values: Array, hashes: Array, log_weights: Array) -> None:
     for i in range(len(hashes)):
-        values[find(keys, hashes[i]), 1] = log_weights[i]
+        values[find_slot(keys, hashes[i]), 1] = log_weights[i]

@@ -18,14 +18,14 @@ from learners.bandit.ucb import SamplingUcb1, Ucb1
 from learners.contract import Learner, check_reward
 from learners.errors import SnapshotError
 from learners.smt.forest import Derivation, LogLinearTranslator, Vector
-from learners.smt.static import spoken
+from learners.smt.static_log_linear import proposal_text
 from learners.snapshot import Snapshot
 
 SEED, ADAPTED = 0, 1  # the arms
 KIND = "LIMSI 1"
 
 
-class Variant(StrEnum):
+class LimsiVariant(StrEnum):
     """How the playing system is chosen."""
 
     UCB1 = "UCB1"
@@ -34,21 +34,21 @@ class Variant(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LimsiRecipe:
+class LimsiConfig:
     """How a system chooses, and how bold its regression is."""
 
-    variant: Variant = Variant.UCB1
+    variant: LimsiVariant = LimsiVariant.UCB1
     penalty: float = 1.0  # of the regression: as if it had seen this many rounds that earned nothing
 
 
 class LimsiLearner(Learner):
     """LIMSI-UCB1, LIMSI-UCB1-SAMPLING and LIMSI-UCB1-SELECT."""
 
-    def __init__(self, translator: LogLinearTranslator, recipe: LimsiRecipe, *, seed: int) -> None:
+    def __init__(self, translator: LogLinearTranslator, config: LimsiConfig, *, seed: int) -> None:
         self._translator = translator
-        self._recipe = recipe
-        self._regression = OnlineRidge(np.zeros(len(translator.weights) + 1), recipe.penalty)
-        self._choice = SamplingUcb1(2) if recipe.variant is Variant.SAMPLING else Ucb1(2)
+        self._config = config
+        self._regression = OnlineRidge(np.zeros(len(translator.weights) + 1), config.penalty)
+        self._choice = SamplingUcb1(2) if config.variant is LimsiVariant.SAMPLING else Ucb1(2)
         self._rng = np.random.default_rng(seed)
         self._rounds = 0
         self._arm = SEED
@@ -60,7 +60,7 @@ class LimsiLearner(Learner):
         predicting = self._regression.weights[:-1]  # the constant is the same for all derivations
         adapted = self._arm == ADAPTED and bool(predicting.any())
         self._played = self._translator.forest(source, tuned).best(predicting if adapted else tuned)
-        return spoken(self._played)
+        return proposal_text(self._played)
 
     def update(self, source: str, translation: str, reward: float) -> None:  # noqa: ARG002 (it knows what it proposed)
         assert self._played is not None, "a reward follows a proposal"
@@ -73,7 +73,7 @@ class LimsiLearner(Learner):
 
     def _uses(self) -> tuple[bool, bool]:
         """Does this round teach the regression, and does it teach the choice?"""
-        if self._recipe.variant is not Variant.SELECT:
+        if self._config.variant is not LimsiVariant.SELECT:
             return True, True
         return self._rounds % 2 == 0, self._rounds % 2 == 1
 
@@ -92,7 +92,7 @@ class LimsiLearner(Learner):
         self._choice.load(snapshot.part("choice"))
 
     def _kind(self) -> str:
-        return f"{KIND} {self._recipe.variant}"
+        return f"{KIND} {self._config.variant}"
 
 
 def with_constant(features: Vector) -> Vector:

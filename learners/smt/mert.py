@@ -12,14 +12,14 @@ import numpy as np
 
 from leaderboard.metrics.bleu import BleuStatistics, corpus_bleu, statistics, total
 from learners.errors import TrainingError
-from learners.smt.envelope import Pool, line_search, packed
 from learners.smt.forest import LogLinearTranslator, Vector
+from learners.smt.line_search import CandidatePool, line_search, packed
 
 Pair = tuple[str, str]  # source and target
 
 
 @dataclass(frozen=True, kw_only=True)
-class MertRecipe:
+class MertConfig:
     """How thoroughly to search."""
 
     candidates: int = 100  # per sentence and iteration
@@ -31,7 +31,7 @@ class MertRecipe:
 
 
 @dataclass(frozen=True)
-class Tuned:
+class TuningProgress:
     """How tuning stands after the tuning set was translated again."""
 
     step: int  # times that it was translated
@@ -45,7 +45,7 @@ class Tuned:
         return f"tuned {self.step} of at most {self.steps} times, BLEU {self.best_bleu:.2f}"
 
 
-Watch = Callable[[Tuned], None]
+Watch = Callable[[TuningProgress], None]
 
 
 def normalised(weights: Vector) -> Vector:
@@ -57,49 +57,49 @@ def normalised(weights: Vector) -> Vector:
 def mert(
     translator: LogLinearTranslator,
     pairs: Sequence[Pair],
-    recipe: MertRecipe = MertRecipe(),  # noqa: B008 (a recipe cannot be changed)
+    config: MertConfig = MertConfig(),  # noqa: B008 (a config cannot be changed)
     *,
     watch: Watch = lambda _: None,
 ) -> Vector:
     """Tune from the translator's weights on; returns the weights that did best, and leaves the translator alone."""
     if not pairs:
         raise TrainingError("tuning needs at least one sentence pair")
-    rng = np.random.default_rng(recipe.seed)
+    rng = np.random.default_rng(config.seed)
     lists = _Lists(pairs)
     weights = best = normalised(translator.weights)
     best_bleu = -1.0
-    for step in range(1, recipe.iterations + 1):
-        bleu, news = lists.translate(translator, weights, recipe.candidates)
+    for step in range(1, config.iterations + 1):
+        bleu, news = lists.translate(translator, weights, config.candidates)
         if bleu > best_bleu:
             best, best_bleu = weights, bleu
-        watch(Tuned(step, recipe.iterations, bleu, best_bleu))
-        if not news or step == recipe.iterations:
+        watch(TuningProgress(step, config.iterations, bleu, best_bleu))
+        if not news or step == config.iterations:
             break
         pool = lists.pool()
-        climbed = [_climb(pool, start, recipe, rng) for start in _starts(best, recipe, rng)]
+        climbed = [_climb(pool, start, config, rng) for start in _starts(best, config, rng)]
         promised, weights = max(climbed, key=lambda end: end[0])
-        if promised < best_bleu + recipe.gain:
+        if promised < best_bleu + config.gain:
             break
     return best
 
 
-def _starts(weights: Vector, recipe: MertRecipe, rng: np.random.Generator) -> list[Vector]:
+def _starts(weights: Vector, config: MertConfig, rng: np.random.Generator) -> list[Vector]:
     """The weights so far, and others around them: the noise is as large as a weight usually is."""
-    noise = rng.normal(scale=1 / len(weights), size=(recipe.restarts, len(weights)))
+    noise = rng.normal(scale=1 / len(weights), size=(config.restarts, len(weights)))
     return [weights, *(normalised(weights + each) for each in noise)]
 
 
-def _climb(pool: Pool, weights: Vector, recipe: MertRecipe, rng: np.random.Generator) -> tuple[float, Vector]:
+def _climb(pool: CandidatePool, weights: Vector, config: MertConfig, rng: np.random.Generator) -> tuple[float, Vector]:
     """Step along whichever direction gains most, until none does."""
     bleu = pool.bleu(weights)
     while True:
-        directions = [*np.eye(len(weights)), *rng.normal(size=(recipe.directions, len(weights)))]
+        directions = [*np.eye(len(weights)), *rng.normal(size=(config.directions, len(weights)))]
         steps = [line_search(pool, weights, direction) for direction in directions]
         best = max(range(len(steps)), key=lambda number: steps[number].bleu)
-        if steps[best].bleu < bleu + recipe.gain:
+        if steps[best].bleu < bleu + config.gain:
             return bleu, weights
         bleu = steps[best].bleu
-        weights = normalised(weights + steps[best].length * directions[best])
+        weights = normalised(weights + steps[best].step * directions[best])
 
 
 class _Lists:
@@ -124,9 +124,9 @@ class _Lists:
                     chosen.append(counts[key])
         return corpus_bleu(total(chosen)), news
 
-    def pool(self) -> Pool:
+    def pool(self) -> CandidatePool:
         sizes = [len(features) for features in self._features]
-        return Pool(
+        return CandidatePool(
             np.array([row for features in self._features for row in features.values()]),
             packed([row for counts in self._statistics for row in counts.values()]),
             np.cumsum([0, *sizes]),

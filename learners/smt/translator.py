@@ -1,7 +1,7 @@
 """A statistical translator: its models, its weights, and a decoder of either kind."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -9,22 +9,23 @@ import numpy as np
 
 from learners.errors import SnapshotError, TrainingError
 from learners.patience import notice_if_slow
-from learners.smt import archive, hiero, phrases
-from learners.smt.alignment import align
+from learners.smt import hiero_decoder, phrase_decoder
+from learners.smt.alignment import align_corpus
+from learners.smt.configs import DecoderKind, SmtConfig
 from learners.smt.features import FEATURES
 from learners.smt.forest import Vector
-from learners.smt.grammar import Grammar, learn_grammar
+from learners.smt.grammar import Grammar, build_grammar
 from learners.smt.hashing import Array
 from learners.smt.hypergraph import Hypergraph, graph_of
-from learners.smt.language_model import RESERVED, LanguageModel
+from learners.smt.language_model import RESERVED_IDS, LanguageModel
 from learners.smt.language_model import train as train_language_model
-from learners.smt.recipes import Kind, SmtRecipe
-from learners.smt.words import Words
+from learners.smt.model_file import read_model_file, write_model_file
+from learners.smt.word_index import WordIndex
 
 FORMAT = "smt 2"  # changes when an older file can no longer be read
-NOTICE = "compiling the statistical decoder, once on this machine: about a minute"
+COMPILE_NOTICE = "compiling the statistical decoder, once on this machine: about a minute"
 # What a model starts with before it is tuned; by hand, on synthetic text.
-UNTUNED = {
+INITIAL_WEIGHTS = {
     "EgivenFCoherent": 1.0,
     "MaxLexFgivenE": 0.3,
     "MaxLexEgivenF": 0.3,
@@ -38,17 +39,17 @@ UNTUNED = {
 Report = Callable[[str], None]
 
 
-def untuned_weights() -> Vector:
-    return np.array([UNTUNED.get(name, 0.0) for name in FEATURES])
+def initial_weights() -> Vector:
+    return np.array([INITIAL_WEIGHTS.get(name, 0.0) for name in FEATURES])
 
 
 @dataclass(frozen=True)
 class SmtModel:
     """All that was learned from text; translators may share it."""
 
-    recipe: SmtRecipe
-    source_words: Words
-    target_words: Words
+    config: SmtConfig
+    source_words: WordIndex
+    target_words: WordIndex
     grammar: Grammar
     language_model: LanguageModel
 
@@ -56,28 +57,28 @@ class SmtModel:
     def train(
         cls,
         pairs: Iterable[tuple[str, str]],
-        recipe: SmtRecipe | None = None,
+        config: SmtConfig | None = None,
         report: Report = lambda _line: None,
         monolingual: Iterable[str] = (),
     ) -> Self:
         """Learn from sentence pairs; the language model may read more of the target language."""
-        recipe = recipe or SmtRecipe()
+        config = config or SmtConfig()
         split = [(source.split(), target.split()) for source, target in pairs]
-        usable = [pair for pair in split if all(pair) and sum(map(len, pair)) <= recipe.longest]
+        usable = [pair for pair in split if all(pair) and sum(map(len, pair)) <= config.max_pair_length]
         if not usable:
             raise TrainingError("no translation model can be learned from an empty text")
         more = [line.split() for line in monolingual]
-        source_words = Words.of(source for source, _ in usable)
-        target_words = Words.of([*(target for _, target in usable), *more], RESERVED)
+        source_words = WordIndex.of(source for source, _ in usable)
+        target_words = WordIndex.of([*(target for _, target in usable), *more], RESERVED_IDS)
         report(f"aligning the words of {len(usable):,} sentence pairs")
-        alignment = align(usable, source_words, target_words, recipe.iterations)
+        alignment = align_corpus(usable, source_words, target_words, config.alignment_iterations)
         report("counting n-grams")
         sentences = (target_words.numbers(sentence) for sentence in [*(target for _, target in usable), *more])
-        language_model = train_language_model(sentences, recipe.order, len(target_words))
+        language_model = train_language_model(sentences, config.lm_order, len(target_words))
         report("extracting rules (on a new machine this is compiled first: a minute)")
-        grammar = learn_grammar(alignment, language_model, recipe)
+        grammar = build_grammar(alignment, language_model, config)
         report(f"learned {len(grammar.rule_count):,} rules")
-        return cls(recipe, source_words, target_words, grammar, language_model)
+        return cls(config, source_words, target_words, grammar, language_model)
 
     def arrays(self) -> dict[str, Array]:
         model = self.language_model
@@ -90,41 +91,41 @@ class SmtModel:
         }
 
     @classmethod
-    def from_arrays(cls, recipe: SmtRecipe, arrays: dict[str, Array]) -> Self:
-        target_words = Words.unpacked(arrays["target_words"], RESERVED)
+    def from_arrays(cls, config: SmtConfig, arrays: dict[str, Array]) -> Self:
+        target_words = WordIndex.unpacked(arrays["target_words"], RESERVED_IDS)
         return cls(
-            recipe,
-            Words.unpacked(arrays["source_words"]),
+            config,
+            WordIndex.unpacked(arrays["source_words"]),
             target_words,
             Grammar(**{name: arrays[name] for name in Grammar._fields}),
-            LanguageModel(arrays["ngram_keys"], arrays["ngram_values"], recipe.order, len(target_words)),
+            LanguageModel(arrays["ngram_keys"], arrays["ngram_values"], config.lm_order, len(target_words)),
         )
 
 
 class SmtTranslator:
     """Translates with one of the two decoders."""
 
-    def __init__(self, model: SmtModel, kind: Kind = Kind.HIERO, weights: Vector | None = None) -> None:
+    def __init__(self, model: SmtModel, kind: DecoderKind = DecoderKind.HIERO, weights: Vector | None = None) -> None:
         self.model = model
-        self.kind = Kind(kind)
-        self.recipe = model.recipe  # of search, too; may be replaced
-        self.weights = untuned_weights() if weights is None else np.array(weights, np.float64)
+        self.kind = DecoderKind(kind)
+        self.config = model.config  # of search, too; may be replaced
+        self.weights = initial_weights() if weights is None else np.array(weights, np.float64)
         self._compiled = False
 
     @classmethod
     def train(
         cls,
         pairs: Iterable[tuple[str, str]],
-        recipe: SmtRecipe | None = None,
+        config: SmtConfig | None = None,
         *,
-        kind: Kind = Kind.HIERO,
+        kind: DecoderKind = DecoderKind.HIERO,
         report: Report = lambda _line: None,
         monolingual: Iterable[str] = (),
     ) -> Self:
         """Learn a model from sentence pairs; see ``SmtModel.train``."""
-        return cls(SmtModel.train(pairs, recipe, report, monolingual), kind)
+        return cls(SmtModel.train(pairs, config, report, monolingual), kind)
 
-    def with_kind(self, kind: Kind) -> "SmtTranslator":
+    def with_kind(self, kind: DecoderKind) -> "SmtTranslator":
         """The other decoder, untuned, on the same model."""
         return SmtTranslator(self.model, kind)
 
@@ -145,18 +146,20 @@ class SmtTranslator:
     def _compile(self) -> None:
         """Do everything once with an empty sentence; say so if the user has to wait."""
         self._compiled = True
-        with notice_if_slow(NOTICE):
+        with notice_if_slow(COMPILE_NOTICE):
             forest = self.forest("", self.weights)
             forest.best(self.weights)
             forest.sample(self.weights, np.random.default_rng(0))
             forest.expectation(self.weights)
 
     def _search(self, numbers: Array, copies: Array, weights: Vector) -> Any:
-        model, recipe = self.model, self.recipe
+        model, config = self.model, self.config
         shared = model.grammar, model.language_model, numbers, copies, weights
-        if self.kind is Kind.HIERO:
-            return hiero.decode(*shared, recipe.span, recipe.pop_limit)
-        return phrases.decode(*shared, recipe.phrase_length, recipe.distortion, recipe.pop_limit)
+        if self.kind is DecoderKind.HIERO:
+            return hiero_decoder.decode_hiero(*shared, config.max_span, config.pop_limit)
+        return phrase_decoder.decode_phrase_based(
+            *shared, config.max_phrase_length, config.distortion_limit, config.pop_limit
+        )
 
     def _copies(self, words: list[str]) -> tuple[Array, Callable[[int], str]]:
         """Source words as target words; those that the target language lacks get numbers behind all others."""
@@ -177,22 +180,22 @@ class SmtTranslator:
         """One file with the model, the kind of decoder and the weights."""
         values = {
             "format": FORMAT,
-            "recipe": asdict(self.recipe),
+            "recipe": self.config.to_file(),
             "kind": self.kind,
             "weights": dict(zip(FEATURES, self.weights.tolist(), strict=True)),
         }
-        archive.write(path, self.model.arrays(), values)
+        write_model_file(path, self.model.arrays(), values)
 
     @classmethod
-    def load(cls, path: Path, kind: Kind | None = None) -> Self:
+    def load(cls, path: Path, kind: DecoderKind | None = None) -> Self:
         """What was saved; asked for the other kind of decoder, it has weights that are not tuned."""
-        arrays, values = archive.read(path)
+        arrays, values = read_model_file(path)
         if values.get("format") != FORMAT:
             raise SnapshotError(f"{path} is not a statistical translator of this version of banditmt")
         try:
-            recipe = SmtRecipe.from_values(values["recipe"])
-            saved, weights = Kind(values["kind"]), np.array([values["weights"][name] for name in FEATURES])
-            model = SmtModel.from_arrays(recipe, arrays)
+            config = SmtConfig.from_file(values["recipe"])
+            saved, weights = DecoderKind(values["kind"]), np.array([values["weights"][name] for name in FEATURES])
+            model = SmtModel.from_arrays(config, arrays)
         except SnapshotError as reason:
             raise SnapshotError(f"{path}: {reason}") from None
         except (KeyError, TypeError, ValueError, UnicodeDecodeError):

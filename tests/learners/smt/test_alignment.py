@@ -3,10 +3,10 @@ import pytest
 from thot.common import WordAlignmentMatrix
 
 from learners.errors import TrainingError
-from learners.smt.alignment import EMPTY_WORD, align, bitext, lexicons, symmetrised
-from learners.smt.hashing import FIRST, find, mix
-from learners.smt.words import Words
-from tests.learners.smt.toys import PAIRS
+from learners.smt.alignment import NULL_WORD, align_corpus, lexical_tables, make_bitext, symmetrise
+from learners.smt.hashing import HASH_SEED, find_slot, hash_combine
+from learners.smt.word_index import WordIndex
+from tests.learners.smt.toy_language import PAIRS
 
 
 def matrix(rows, columns, links):
@@ -19,7 +19,7 @@ def matrix(rows, columns, links):
 def test_grow_diag_final_and():
     there = matrix(4, 5, [(0, 0), (1, 1), (2, 1), (3, 4)])
     back = matrix(5, 4, [(0, 0), (1, 1), (4, 0)])
-    assert symmetrised(there, back).tolist() == [
+    assert symmetrise(there, back).tolist() == [
         [0, 0],
         [1, 1],  # both directions agree
         [2, 1],  # grown: beside a link, and the source word had none
@@ -29,8 +29,8 @@ def test_grow_diag_final_and():
 
 def test_words_are_aligned_across_a_reordering():
     pairs = [(source.split(), target.split()) for source, target in PAIRS]
-    sources, targets = Words.of(s for s, _ in pairs), Words.of((t for _, t in pairs), 3)
-    text = align(pairs, sources, targets, iterations=5).bitext
+    sources, targets = WordIndex.of(s for s, _ in pairs), WordIndex.of((t for _, t in pairs), 3)
+    text = align_corpus(pairs, sources, targets, iterations=5).bitext
     assert pairs[0][0] == ["ich", "habe", "den", "hund", "gesehen"]
     assert pairs[0][1] == ["i", "have", "seen", "the", "dog"]
     links = set(zip(text.link_source[: text.link_start[1]], text.link_target[: text.link_start[1]], strict=True))
@@ -38,25 +38,25 @@ def test_words_are_aligned_across_a_reordering():
 
 
 def probability(lexicon, given, word):
-    slot = find(lexicon.keys, mix(mix(FIRST, given), word))
+    slot = find_slot(lexicon.keys, hash_combine(hash_combine(HASH_SEED, given), word))
     return lexicon.probabilities[slot] if slot >= 0 else 0.0
 
 
 def test_lexical_probabilities_are_shares_of_links():
     """ja/yes twice, ja/indeed once; wohl has no partner, nor has sir."""
     pairs = [(["ja", "wohl"], ["yes", "sir"]), (["ja"], ["yes"]), (["ja"], ["indeed"])]
-    sources, targets = Words(["ja", "wohl"]), Words(["yes", "sir", "indeed"], 3)
+    sources, targets = WordIndex(["ja", "wohl"]), WordIndex(["yes", "sir", "indeed"], 3)
     links = [np.array([[0, 0]])] * 3
-    forwards, backwards = lexicons(bitext(pairs, links, sources, targets))
+    forwards, backwards = lexical_tables(make_bitext(pairs, links, sources, targets))
     ja, wohl, yes, sir, indeed = 0, 1, 3, 4, 5
     assert probability(forwards, ja, yes) == pytest.approx(2 / 3)
     assert probability(forwards, ja, indeed) == pytest.approx(1 / 3)
     assert probability(forwards, ja, sir) == 0.0
-    assert probability(forwards, EMPTY_WORD, sir) == 1.0
+    assert probability(forwards, NULL_WORD, sir) == 1.0
     assert probability(backwards, yes, ja) == 1.0
-    assert probability(backwards, EMPTY_WORD, wohl) == 1.0
+    assert probability(backwards, NULL_WORD, wohl) == 1.0
 
 
 def test_an_empty_text_is_refused():
     with pytest.raises(TrainingError, match="empty text"):
-        align([], Words([]), Words([]), 5)
+        align_corpus([], WordIndex([]), WordIndex([]), 5)

@@ -6,15 +6,14 @@ from functools import cache
 import numpy as np
 import pytest
 
+from learners.smt.configs import DecoderKind
 from learners.smt.extraction import GAP
-from learners.smt.features import FEATURES, Index
+from learners.smt.features import FEATURE, FEATURES
 from learners.smt.grammar import ROOT, child
 from learners.smt.language_model import END, START, predict
-from learners.smt.recipes import Kind
 from learners.smt.translator import SmtTranslator
-from tests.learners.smt.toys import model, random_weights, sentences, translator
+from tests.learners.smt.toy_language import model, random_weights, sentences, translator
 
-AT = Index()
 UNLIMITED = 50_000  # more than these sentences have
 
 
@@ -32,7 +31,7 @@ class Exhaustive:
             target = grammar.target[grammar.target_start[rule] : grammar.target_start[rule + 1]].tolist()
             count, source_count = int(grammar.rule_count[rule]), int(grammar.source_count[node])
             features = np.zeros(14)
-            features[: AT.Glue] = (
+            features[: FEATURE.Glue] = (
                 np.log10(count / source_count),
                 np.log10(1 + source_count),
                 np.log10(1 + count),
@@ -40,10 +39,10 @@ class Exhaustive:
                 source_count == 1,
                 count == 1,
             )
-            features[AT.WordPenalty] = -sum(symbol >= 0 for symbol in target)
-            features[AT.RuleCount] = 1
+            features[FEATURE.WordPenalty] = -sum(symbol >= 0 for symbol in target)
+            features[FEATURE.RuleCount] = 1
             if GAP - 1 in target and target.index(GAP - 1) < target.index(GAP):
-                features[AT.Reordering] = -1
+                features[FEATURE.Reordering] = -1
             yield target, features
 
     def plain(self, i, j):
@@ -54,7 +53,7 @@ class Exhaustive:
         found = [(tuple(target), features) for target, features in self.rules(node)] if node >= 0 else []
         if j == i + 1 and not found:
             features = np.zeros(14)
-            features[[AT.PassThrough, AT.WordPenalty]] = 1, -1
+            features[[FEATURE.PassThrough, FEATURE.WordPenalty]] = 1, -1
             found = [((self.copy(i),), features)]
         return found
 
@@ -97,12 +96,12 @@ class Exhaustive:
             return [((), np.zeros(14))]
         found = []
         for i in range(max(0, j - longest), j):
-            glue = np.eye(14)[AT.Glue] * (i > 0)
+            glue = np.eye(14)[FEATURE.Glue] * (i > 0)
             for words, features in self.glued(i, longest):
                 found += [(words + more, features + extra + glue) for more, extra in self.span(i, j)]
         return found
 
-    def jumping(self, covered, end, recipe):
+    def jumping(self, covered, end, config):
         """Translations of what is not covered yet, phrase by phrase."""
         n = len(self.words)
         if len(covered) == n:
@@ -110,14 +109,14 @@ class Exhaustive:
         gap = min(set(range(n)) - covered)
         found = []
         for i in range(gap, n):
-            for j in range(i + 1, min(n, i + recipe.phrase_length) + 1):
+            for j in range(i + 1, min(n, i + config.max_phrase_length) + 1):
                 new = set(range(i, j))
                 back = j - gap if i > gap else 0
-                if new & covered or abs(i - end) > recipe.distortion or back > recipe.distortion:
+                if new & covered or abs(i - end) > config.distortion_limit or back > config.distortion_limit:
                     continue
-                jump = np.eye(14)[AT.Reordering] * -abs(i - end)
+                jump = np.eye(14)[FEATURE.Reordering] * -abs(i - end)
                 for words, features in self.plain(i, j):
-                    rest = self.jumping(covered | new, j, recipe)
+                    rest = self.jumping(covered | new, j, config)
                     found += [(words + more, features + jump + extra) for more, extra in rest]
         return found
 
@@ -131,21 +130,21 @@ def with_fluency(words, features):
         total += predict(language_model, latest, min(len(context), language_model.order - 1), word)[0]
         context.append(word if word < language_model.words else 0)
     features = features.copy()
-    features[AT.LanguageModel] = total
-    features[AT.LanguageModel_OOV] = sum(word >= language_model.words for word in words)
+    features[FEATURE.LanguageModel] = total
+    features[FEATURE.LanguageModel_OOV] = sum(word >= language_model.words for word in words)
     return features
 
 
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", DecoderKind)
 @pytest.mark.parametrize("source", ["den hund habe ich gesehen", "löwe ich habe xyz", *sentences(4, seed=3, longest=4)])
 def test_without_a_limit_the_forest_is_everything(kind, source):
     decoder = translator(kind)
-    decoder.recipe = replace(decoder.recipe, pop_limit=UNLIMITED, distortion=2)
+    decoder.config = replace(decoder.config, pop_limit=UNLIMITED, distortion_limit=2)
     everything = Exhaustive(source)
-    if kind is Kind.HIERO:
-        found = everything.glued(len(source.split()), decoder.recipe.span)
+    if kind is DecoderKind.HIERO:
+        found = everything.glued(len(source.split()), decoder.config.max_span)
     else:
-        found = everything.jumping(frozenset(), 0, decoder.recipe)
+        found = everything.jumping(frozenset(), 0, decoder.config)
     features = np.array([with_fluency(*one) for one in found])
     for seed in range(3):
         weights = random_weights(np.random.default_rng(seed))
@@ -155,20 +154,20 @@ def test_without_a_limit_the_forest_is_everything(kind, source):
         assert forest.log_partition(weights) == pytest.approx(np.logaddexp.reduce(scores), abs=1e-4)
 
 
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", DecoderKind)
 def test_a_limit_prunes_but_never_finds_more(kind):
     decoder = translator(kind)
     for source in sentences(20):
         scores = []
         for limit in (1, 5, 50, 1_000):
-            decoder.recipe = replace(decoder.recipe, pop_limit=limit)
+            decoder.config = replace(decoder.config, pop_limit=limit)
             forest = decoder.forest(source, decoder.weights)
             scores.append(forest.best(decoder.weights).features @ decoder.weights)
         assert max(scores) == pytest.approx(scores[-1])
         assert forest.graph.starts[-1] > 1
 
 
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", DecoderKind)
 @pytest.mark.parametrize(
     ("source", "translation"),
     [
@@ -185,7 +184,7 @@ def test_decoding(kind, source, translation):
     assert decoder.forest(source, decoder.weights).best(decoder.weights).translation == translation
 
 
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", DecoderKind)
 @pytest.mark.parametrize("words", [["ich", "habe", "den", "hund", "gesehen"], ["xyz"]])
 def test_long_sentences_are_translated_span_by_span(kind, words):
     decoder = translator(kind)
@@ -193,8 +192,8 @@ def test_long_sentences_are_translated_span_by_span(kind, words):
     forest = decoder.forest(source, decoder.weights)
     best = forest.best(decoder.weights)
     assert len(best.translation.split()) == 150
-    cells = 150 * (decoder.recipe.span + 1) + 1
-    assert forest.graph.starts[-1] <= cells * decoder.recipe.pop_limit  # the bound on time, too
+    cells = 150 * (decoder.config.max_span + 1) + 1
+    assert forest.graph.starts[-1] <= cells * decoder.config.pop_limit  # the bound on time, too
     assert len(forest.k_best(decoder.weights, 3)) == (3 if len(words) > 1 else 1)
 
 
@@ -204,24 +203,26 @@ def counted(kind, source):
 
 
 def test_a_copied_word_counts_as_such():
-    found = counted(Kind.PHRASES, "xyz hund")
+    found = counted(DecoderKind.PHRASE_BASED, "xyz hund")
     assert (found["PassThrough"], found["LanguageModel_OOV"], found["WordPenalty"]) == (1, 1, -2)
     assert (found["RuleCount"], found["Glue"], found["Reordering"]) == (1, 0, 0)
 
 
 def test_parts_that_no_rule_combines_are_glued():
-    assert counted(Kind.HIERO, "xyz")["Glue"] == 0
-    assert counted(Kind.HIERO, "xyz löwe xyz")["Glue"] == 2
+    assert counted(DecoderKind.HIERO, "xyz")["Glue"] == 0
+    assert counted(DecoderKind.HIERO, "xyz löwe xyz")["Glue"] == 2
 
 
 def test_jumps_count_the_words_they_pass_over():
-    found = counted(Kind.PHRASES, "habe ich")  # ich comes first, over one word, and then habe, back over both
+    found = counted(
+        DecoderKind.PHRASE_BASED, "habe ich"
+    )  # ich comes first, over one word, and then habe, back over both
     assert (found["Reordering"], found["RuleCount"]) == (-3, 2)
     found = counted(
-        Kind.PHRASES, "den brief habe ich verloren"
+        DecoderKind.PHRASE_BASED, "den brief habe ich verloren"
     )  # den, habe over one, ich verloren, brief back over four
     assert (found["Reordering"], found["RuleCount"]) == (-5, 4)
-    found = counted(Kind.PHRASES, "ich habe den brief verloren")  # as they come
+    found = counted(DecoderKind.PHRASE_BASED, "ich habe den brief verloren")  # as they come
     assert (found["Reordering"], found["RuleCount"]) == (0, 2)
 
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from learners.smt.alignment import bitext
+from learners.smt.alignment import make_bitext
+from learners.smt.configs import SmtConfig
 from learners.smt.extraction import extract, source_pattern, spans_of, target_pattern
-from learners.smt.recipes import SmtRecipe
-from learners.smt.words import Words
+from learners.smt.word_index import WordIndex
 
-ALL = SmtRecipe(gapped_minimum=1, singleton_length=10)
+ALL = SmtConfig(min_gapped_count=1, max_singleton_length=10)
 # er hat das buch gelesen / he read the book; both hat and gelesen are read
 READ = ("er hat das buch gelesen", "he read the book", "0-0 1-1 4-1 2-2 3-3")
 PHRASES = {
@@ -38,10 +38,10 @@ GAPPED = {
 }
 
 
-def rules(*pairs, recipe=ALL):
+def rules(*pairs, config=ALL):
     """What is extracted, as (count, count of the source side) by rule."""
     text, sources, targets = aligned(pairs)
-    counted = extract(text, recipe)
+    counted = extract(text, config)
     return {
         _written(text, counted, r, sources, targets): (int(counted.counts[r]), int(counted.source_count[r]))
         for r in range(len(counted.counts))
@@ -51,8 +51,8 @@ def rules(*pairs, recipe=ALL):
 def aligned(pairs):
     split = [(source.split(), target.split()) for source, target, _ in pairs]
     links = [np.array([link.split("-") for link in one.split()], int) for _, _, one in pairs]
-    sources, targets = Words.of(s for s, _ in split), Words.of((t for _, t in split), 3)
-    return bitext(split, links, sources, targets), sources, targets
+    sources, targets = WordIndex.of(s for s, _ in split), WordIndex.of((t for _, t in split), 3)
+    return make_bitext(split, links, sources, targets), sources, targets
 
 
 def _written(text, counted, r, sources, targets):
@@ -73,17 +73,17 @@ def test_all_rules_of_a_hand_aligned_pair():
 
 
 def test_gapped_rules_seen_once_are_dropped():
-    assert set(rules(READ, recipe=replace(ALL, gapped_minimum=2))) == PHRASES
+    assert set(rules(READ, config=replace(ALL, min_gapped_count=2))) == PHRASES
 
 
 def test_gapped_rules_seen_twice_are_kept():
-    found = rules(READ, READ, recipe=replace(ALL, gapped_minimum=2))
+    found = rules(READ, READ, config=replace(ALL, min_gapped_count=2))
     assert set(found) == PHRASES | GAPPED
     assert set(found.values()) == {(2, 2)}
 
 
 def test_long_phrases_seen_once_are_dropped():
-    found = set(rules(READ, recipe=replace(ALL, singleton_length=2, gapped_minimum=2)))
+    found = set(rules(READ, config=replace(ALL, max_singleton_length=2, min_gapped_count=2)))
     assert found == {rule for rule in PHRASES if len(rule.split(" | ")[0].split()) <= 2}
 
 
@@ -107,20 +107,20 @@ def test_words_without_a_link_may_be_at_the_border_of_a_phrase_but_not_of_a_gapp
 @pytest.mark.parametrize(
     ("change", "rule"),
     [
-        ({"phrase_length": 4}, "er hat das buch gelesen | he read the book"),
-        ({"target_length": 3}, "er hat das buch gelesen | he read the book"),
-        ({"span": 3}, "hat X gelesen | read X"),
-        ({"symbols": 4}, "er hat X buch gelesen | he read X book"),
+        ({"max_phrase_length": 4}, "er hat das buch gelesen | he read the book"),
+        ({"max_target_length": 3}, "er hat das buch gelesen | he read the book"),
+        ({"max_span": 3}, "hat X gelesen | read X"),
+        ({"max_source_symbols": 4}, "er hat X buch gelesen | he read X book"),
     ],
 )
 def test_limits_are_kept(change, rule):
     assert rule in rules(READ)
-    assert rule not in rules(READ, recipe=replace(ALL, **change))
+    assert rule not in rules(READ, config=replace(ALL, **change))
 
 
 def test_the_minimum_rises_until_few_enough_gapped_rules_are_left():
     pairs = [READ] * 3 + [("sie hat das haus gesehen", "she saw the house", "0-0 1-1 4-1 2-2 3-3")] * 2
-    found = rules(*pairs, recipe=replace(ALL, most_gapped=20))
+    found = rules(*pairs, config=replace(ALL, max_gapped_rules=20))
     gapped = {rule: count for rule, (count, _) in found.items() if "X" in rule}
     assert gapped
     assert min(gapped.values()) == 3

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from learners.smt.grammar import ROOT, child
-from tests.learners.smt.toys import RECIPE, model
+from tests.learners.smt.toy_language import CONFIG, model
 
 
 def node(source):
@@ -42,7 +42,7 @@ def test_an_unknown_source_side_leads_nowhere():
 
 def test_no_source_side_has_more_translations_than_the_recipe_says():
     sizes = np.diff(model().grammar.first_rule)
-    assert sizes.max() == RECIPE.translations
+    assert sizes.max() == CONFIG.table_limit
     assert sizes.sum() == len(model().grammar.rule_count)
 
 

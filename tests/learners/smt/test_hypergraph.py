@@ -5,9 +5,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from learners.smt.configs import DecoderKind
 from learners.smt.inference import posteriors
-from learners.smt.recipes import Kind
-from tests.learners.smt.toys import derivations, random_forest, random_weights, sentences, translator
+from tests.learners.smt.toy_language import derivations, random_forest, random_weights, sentences, translator
 
 
 def forests(count):
@@ -60,7 +60,7 @@ def test_the_expectation_is_the_mean_over_all_derivations():
         assert forest.expectation(weights) == pytest.approx(mean)
 
 
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", DecoderKind)
 def test_the_expectation_is_the_gradient_of_the_log_partition(kind):
     step = 1e-5
     decoder = translator(kind)
@@ -95,7 +95,7 @@ def test_derivations_are_drawn_as_often_as_their_probability_says():
         assert drawn[text] / draws == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / draws) + 1e-4)
 
 
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", DecoderKind)
 def test_draws_have_the_mean_of_the_edge_posteriors(kind):
     rng = np.random.default_rng(5)
     decoder = translator(kind)

@@ -13,12 +13,17 @@ from learners.bandit.value import SourceValue
 from learners.contract import PLACEHOLDER
 from learners.errors import RewardError, SnapshotError
 from learners.smt.forest import Derivation
-from learners.smt.limsi import LimsiLearner, LimsiRecipe, Variant
-from learners.smt.static import StaticLogLinear
-from learners.smt.weights import ExpectedLossRecipe, ExpectedLossWeights, PerturbationRecipe, PerturbedWeights
-from learners.smt.wording import WordingLearner, WordingRecipe
+from learners.smt.limsi import LimsiConfig, LimsiLearner, LimsiVariant
+from learners.smt.log_linear_learners import (
+    LogLinearExpectedLossConfig,
+    LogLinearExpectedLossLearner,
+    LogLinearZerothOrderConfig,
+    LogLinearZerothOrderLearner,
+)
+from learners.smt.static_log_linear import StaticLogLinear
+from learners.smt.target_ngrams import TargetNgramConfig, TargetNgramLearner
 from learners.snapshot import Snapshot
-from tests.learners.smt.short_lists import CARD, CARD_WEIGHTS, ListTranslator, random_lists
+from tests.learners.smt.list_translator import CANDIDATE_WEIGHTS, CANDIDATES, ListTranslator, random_lists
 
 SGD = OptimiserRecipe(Method.SGD, rate=0.1, clip=None)
 SOURCES = [f"s{number % 9}" for number in range(14)]
@@ -45,15 +50,19 @@ def translator():
 
 
 def expected_loss(variate=RunningMean, seed=1, **options):
-    return ExpectedLossWeights(translator(), ExpectedLossRecipe(**{"optimiser": SGD, **options}), variate(), seed=seed)
+    return LogLinearExpectedLossLearner(
+        translator(), LogLinearExpectedLossConfig(**{"optimiser": SGD, **options}), variate(), seed=seed
+    )
 
 
 def szo(seed=1, **options):
-    return PerturbedWeights(translator(), PerturbationRecipe(**{"optimiser": SGD, **options}), RunningMean(), seed=seed)
+    return LogLinearZerothOrderLearner(
+        translator(), LogLinearZerothOrderConfig(**{"optimiser": SGD, **options}), RunningMean(), seed=seed
+    )
 
 
 def limsi(variant):
-    return lambda seed=1: LimsiLearner(translator(), LimsiRecipe(variant=variant), seed=seed)
+    return lambda seed=1: LimsiLearner(translator(), LimsiConfig(variant=variant), seed=seed)
 
 
 ADAM, ADADELTA = OptimiserRecipe(Method.ADAM, rate=0.01), OptimiserRecipe(Method.ADADELTA, rate=1.0)
@@ -63,9 +72,11 @@ KINDS = {
     "EL in minibatches": lambda **options: expected_loss(batch=5, **options),
     "EL-VALUE": lambda **options: expected_loss(SourceValue, scale=4.0, **options),
     "annealed": lambda **options: expected_loss(schedule=Schedule(start=3, cooling=0.1), **options),
-    "EL of words": lambda seed=1: WordingLearner(translator(), WordingRecipe(buckets=256), SourceValue(), seed=seed),
+    "EL of words": lambda seed=1: TargetNgramLearner(
+        translator(), TargetNgramConfig(buckets=256), SourceValue(), seed=seed
+    ),
     "SZO-CV-Adam": lambda **options: szo(optimiser=ADAM, **options),
-    **{f"LIMSI-{variant}": limsi(variant) for variant in Variant},
+    **{f"LIMSI-{variant}": limsi(variant) for variant in LimsiVariant},
 }
 kinds = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS.keys())
 
@@ -108,7 +119,7 @@ def test_it_goes_on_exactly_where_it_was_saved(make, cut, tmp_path):
 def test_the_tuned_weights_of_the_translator_are_never_touched(make):
     learner = make()
     play(learner)
-    assert learner._translator.weights.tolist() == CARD_WEIGHTS.tolist()
+    assert learner._translator.weights.tolist() == CANDIDATE_WEIGHTS.tolist()
 
 
 @kinds
@@ -124,58 +135,63 @@ def test_a_reward_that_is_none_is_refused_and_teaches_nothing(make, reward):
 
 @kinds
 def test_a_snapshot_of_another_learner_is_refused(make):
-    other = szo() if isinstance(make(), ExpectedLossWeights) else expected_loss()
+    other = szo() if isinstance(make(), LogLinearExpectedLossLearner) else expected_loss()
     with pytest.raises(SnapshotError, match="the snapshot is of"):
         make().load(other.save())
 
 
 def test_variants_of_limsi_do_not_take_each_other_for_themselves():
     with pytest.raises(SnapshotError, match=r"of LIMSI 1 UCB1, not of LIMSI 1 UCB1-select"):
-        limsi(Variant.SELECT)().load(limsi(Variant.UCB1)().save())
+        limsi(LimsiVariant.SELECT)().load(limsi(LimsiVariant.UCB1)().save())
 
 
 # Card B4: candidate 2 was sampled and earned 0.3.
 
 
-def after_candidate_two(recipe, variate, reward=0.3):
+def after_candidate_two(config, variate, reward=0.3):
     for seed in range(50):
-        learner = ExpectedLossWeights(ListTranslator(), recipe, variate, seed=seed)
-        if learner.propose("x") == CARD[1].translation:
-            learner.update("x", CARD[1].translation, reward)
+        learner = LogLinearExpectedLossLearner(ListTranslator(), config, variate, seed=seed)
+        if learner.propose("x") == CANDIDATES[1].translation:
+            learner.update("x", CANDIDATES[1].translation, reward)
             return learner.save().arrays["vector"]
     raise AssertionError("the second candidate has a probability of a quarter")
 
 
 @pytest.mark.parametrize(("baseline", "weights"), [(1.0, [0.552428, 0.173786, 0.1]), (0.5, [0.514979, 0.192510, 0.1])])
 def test_a_step_of_expected_loss(baseline, weights):
-    moved = after_candidate_two(ExpectedLossRecipe(optimiser=SGD), Baseline(baseline))
+    moved = after_candidate_two(LogLinearExpectedLossConfig(optimiser=SGD), Baseline(baseline))
     assert moved == pytest.approx(weights, abs=1e-6)
 
 
 @pytest.mark.parametrize(("optimiser", "step"), [(ADADELTA, 0.004472), (OptimiserRecipe(rate=1e-3), 0.001)])
 def test_the_first_adaptive_step_has_a_size_of_its_own(optimiser, step):
-    moved = after_candidate_two(ExpectedLossRecipe(optimiser=optimiser), Baseline(1.0))
-    assert moved - CARD_WEIGHTS == pytest.approx([step, -step, 0], abs=1e-6)
+    moved = after_candidate_two(LogLinearExpectedLossConfig(optimiser=optimiser), Baseline(1.0))
+    assert moved - CANDIDATE_WEIGHTS == pytest.approx([step, -step, 0], abs=1e-6)
 
 
 def test_the_first_round_teaches_nothing_with_the_published_control_variate():
-    assert after_candidate_two(ExpectedLossRecipe(optimiser=SGD), RunningMean()).tolist() == CARD_WEIGHTS.tolist()
+    assert (
+        after_candidate_two(LogLinearExpectedLossConfig(optimiser=SGD), RunningMean()).tolist()
+        == CANDIDATE_WEIGHTS.tolist()
+    )
 
 
 def test_samples_follow_the_scaled_weights():
-    learner = ExpectedLossWeights(ListTranslator(), ExpectedLossRecipe(scale=10.0), RunningMean(), seed=1)
+    learner = LogLinearExpectedLossLearner(
+        ListTranslator(), LogLinearExpectedLossConfig(scale=10.0), RunningMean(), seed=1
+    )
     drawn = [learner.propose("x") for _ in range(4_000)]
     odds = np.exp(10 * np.array([0.7, 0.3, 0.7]))
-    shares = [drawn.count(one.translation) / len(drawn) for one in CARD]
+    shares = [drawn.count(one.translation) / len(drawn) for one in CANDIDATES]
     assert shares == pytest.approx((odds / odds.sum()).tolist(), abs=0.03)
 
 
 def test_a_temperature_divides_scores_and_gradient():
-    cold = ExpectedLossRecipe(optimiser=SGD, schedule=Schedule(temperature=0.5, start=None))
+    cold = LogLinearExpectedLossConfig(optimiser=SGD, schedule=Schedule(temperature=0.5, start=None))
     moved = after_candidate_two(cold, Baseline(0.5))
     odds = np.exp(2 * np.array([0.7, 0.3, 0.7]))
-    expected = odds / odds.sum() @ np.array([one.features for one in CARD])
-    assert moved == pytest.approx(CARD_WEIGHTS + 0.1 * -0.2 * 2 * (CARD[1].features - expected))
+    expected = odds / odds.sum() @ np.array([one.features for one in CANDIDATES])
+    assert moved == pytest.approx(CANDIDATE_WEIGHTS + 0.1 * -0.2 * 2 * (CANDIDATES[1].features - expected))
 
 
 def test_a_minibatch_is_one_step_along_the_mean_gradient():
@@ -197,8 +213,8 @@ def test_a_minibatch_of_card_b14(monkeypatch):
     lists = {
         one: [Derivation("x", np.array([slope])), Derivation("y", -np.array([slope]))] for one, slope in slopes.items()
     }
-    recipe = ExpectedLossRecipe(optimiser=SGD, batch=3)
-    learner = ExpectedLossWeights(ListTranslator(lists, weights=np.zeros(1)), recipe, Baseline(0.4), seed=1)
+    config = LogLinearExpectedLossConfig(optimiser=SGD, batch=3)
+    learner = LogLinearExpectedLossLearner(ListTranslator(lists, weights=np.zeros(1)), config, Baseline(0.4), seed=1)
     first = SimpleNamespace(choice=lambda count, p: 0)  # of both, which are equally probable
     monkeypatch.setattr(learner, "_rng", first)
     for source, reward in rewards.items():
@@ -223,7 +239,7 @@ B5 = [Derivation(text, np.array(features)) for text, features in (("a", [1.0, 0]
 
 def test_a_step_of_zeroth_order(monkeypatch):
     two = ListTranslator(usual=B5, weights=np.array([0.3, 0.1]))
-    learner = PerturbedWeights(two, PerturbationRecipe(optimiser=SGD), Baseline(0.5), seed=1)
+    learner = LogLinearZerothOrderLearner(two, LogLinearZerothOrderConfig(optimiser=SGD), Baseline(0.5), seed=1)
     noise = learner._vector.new_tensor([1.2, -0.7])
     monkeypatch.setattr(learner._noise, "_draw", lambda seed: iter([noise]))
     assert learner.propose("x") == "a"
@@ -233,19 +249,19 @@ def test_a_step_of_zeroth_order(monkeypatch):
 
 def test_zeroth_order_plays_the_best_under_noise_of_its_scale():
     wild, tame = szo(noise=1e3), szo(noise=1e-9)
-    best = translator().forest("s1", CARD_WEIGHTS).best(CARD_WEIGHTS).translation
+    best = translator().forest("s1", CANDIDATE_WEIGHTS).best(CANDIDATE_WEIGHTS).translation
     assert len({wild.propose("s1") for wild in (szo(noise=1e3, seed=seed) for seed in range(20))}) > 1
     assert tame.propose("s1") == best
-    assert wild._weights.tolist() == CARD_WEIGHTS.tolist()
+    assert wild._weights.tolist() == CANDIDATE_WEIGHTS.tolist()
 
 
 def test_expected_loss_finds_the_weights_that_pay():
-    learner = ExpectedLossWeights(
-        ListTranslator(), ExpectedLossRecipe(optimiser=OptimiserRecipe(rate=0.05)), RunningMean(), seed=1
+    learner = LogLinearExpectedLossLearner(
+        ListTranslator(), LogLinearExpectedLossConfig(optimiser=OptimiserRecipe(rate=0.05)), RunningMean(), seed=1
     )
     rewards = []
     for _ in range(300):
-        rewards.append(float(learner.propose("x") == CARD[1].translation))
+        rewards.append(float(learner.propose("x") == CANDIDATES[1].translation))
         learner.update("x", "", rewards[-1])
     assert np.mean(rewards[:30]) < 0.5
     assert np.mean(rewards[-30:]) > 0.9
@@ -255,23 +271,23 @@ def test_expected_loss_finds_the_weights_that_pay():
 
 
 def test_the_first_two_rounds_of_ucb1_play_either_system():
-    learner = limsi(Variant.UCB1)()
-    seed = translator().forest("s0", CARD_WEIGHTS)
-    assert learner.propose("s0") == seed.best(CARD_WEIGHTS).translation
+    learner = limsi(LimsiVariant.UCB1)()
+    seed = translator().forest("s0", CANDIDATE_WEIGHTS)
+    assert learner.propose("s0") == seed.best(CANDIDATE_WEIGHTS).translation
     learner.update("s0", "", 0.5)
     predicting = learner._regression.weights[:-1]
     assert learner.propose("s0") == seed.best(predicting).translation
 
 
 def test_the_adapted_system_is_the_seed_while_there_is_nothing_to_predict_from():
-    learner = limsi(Variant.UCB1)()
+    learner = limsi(LimsiVariant.UCB1)()
     learner.propose("s0")
     learner.update("s0", "", 0.0)
-    assert learner.propose("s1") == translator().forest("s1", CARD_WEIGHTS).best(CARD_WEIGHTS).translation
+    assert learner.propose("s1") == translator().forest("s1", CANDIDATE_WEIGHTS).best(CANDIDATE_WEIGHTS).translation
 
 
 def test_select_teaches_either_the_regression_or_the_choice():
-    learner = limsi(Variant.SELECT)()
+    learner = limsi(LimsiVariant.SELECT)()
     before = state(learner)[1]
     changed = []
     for source in SOURCES[:4]:
@@ -287,7 +303,7 @@ def test_limsi_finds_what_pays_where_the_seed_system_does_not():
     paying = np.array([-1.0, 0.5, 0.0])  # the seed's weights say nearly the opposite
     features = {one.translation: one.features for each in known.lists.values() for one in each}
     rewards: dict[str, list[float]] = {"seed": [], "learner": []}
-    systems = {"seed": StaticLogLinear(known), "learner": LimsiLearner(known, LimsiRecipe(), seed=1)}
+    systems = {"seed": StaticLogLinear(known), "learner": LimsiLearner(known, LimsiConfig(), seed=1)}
     for number in range(400):
         source = f"s{number % 40}"
         for name, system in systems.items():
@@ -304,9 +320,9 @@ def test_limsi_finds_what_pays_where_the_seed_system_does_not():
 def test_a_static_system_plays_the_best_translation_and_never_changes():
     known = translator()
     static = StaticLogLinear(known)
-    expected = [known.forest(source, CARD_WEIGHTS).best(CARD_WEIGHTS).translation for source in SOURCES]
+    expected = [known.forest(source, CANDIDATE_WEIGHTS).best(CANDIDATE_WEIGHTS).translation for source in SOURCES]
     assert play(static) == play(static) == expected
-    assert known.weights.tolist() == CARD_WEIGHTS.tolist()
+    assert known.weights.tolist() == CANDIDATE_WEIGHTS.tolist()
 
 
 def test_an_empty_translation_is_not_proposed():

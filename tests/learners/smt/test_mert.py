@@ -5,11 +5,11 @@ import pytest
 
 from leaderboard.metrics.bleu import corpus_bleu, statistics, total
 from learners.errors import TrainingError
-from learners.smt.mert import MertRecipe, Tuned, mert, normalised
-from tests.learners.smt.short_lists import ListTranslator, random_lists
+from learners.smt.mert import MertConfig, TuningProgress, mert, normalised
+from tests.learners.smt.list_translator import ListTranslator, random_lists
 
 SOURCES = [f"s{number}" for number in range(8)]
-THOROUGH = MertRecipe(restarts=20)
+THOROUGH = MertConfig(restarts=20)
 
 
 def game(seed, dimension=2):
@@ -26,14 +26,14 @@ def bleu_of(translator, pairs, weights):
 
 
 def exhaustive(translator, pairs):
-    """The best BLEU over all directions in the plane, of which only the bends between candidates tell apart."""
-    bends = set()
+    """The best BLEU over all directions in the plane, of which only the breakpoints between candidates tell apart."""
+    breakpoints = set()
     for source in SOURCES:
         features = np.array([one.features for one in translator.lists[source]])
         gaps = (features[:, None] - features[None]).reshape(-1, 2)
         gaps = gaps[gaps.any(1)]
-        bends |= set(np.mod(np.arctan2(gaps[:, 1], gaps[:, 0]) + np.pi / 2, 2 * np.pi))
-    angles = np.array(sorted(bends))
+        breakpoints |= set(np.mod(np.arctan2(gaps[:, 1], gaps[:, 0]) + np.pi / 2, 2 * np.pi))
+    angles = np.array(sorted(breakpoints))
     middles = (angles + np.append(angles[1:], angles[0] + 2 * np.pi)) / 2
     return max(bleu_of(translator, pairs, np.array([np.cos(angle), np.sin(angle)])) for angle in middles)
 
@@ -47,8 +47,8 @@ def test_it_finds_what_an_exhaustive_search_finds(seed):
 
 def test_lists_grow_until_they_hold_what_is_needed():
     translator, pairs = game(0)
-    seen: list[Tuned] = []
-    weights = mert(translator, pairs, MertRecipe(candidates=2, restarts=20), watch=seen.append)
+    seen: list[TuningProgress] = []
+    weights = mert(translator, pairs, MertConfig(candidates=2, restarts=20), watch=seen.append)
     assert len(seen) > 1
     assert [tuned.step for tuned in seen] == list(range(1, len(seen) + 1))
     assert bleu_of(translator, pairs, weights) == pytest.approx(seen[-1].best_bleu)

@@ -10,18 +10,18 @@ import pytest
 
 from learners import patience
 from learners.errors import SnapshotError, TrainingError
-from learners.smt import archive, hiero
-from learners.smt.archive import HEADER, MAGIC
-from learners.smt.recipes import Kind
+from learners.smt import hiero_decoder
+from learners.smt.configs import DecoderKind
+from learners.smt.model_file import HEADER_BYTES, MAGIC, read_model_file, write_model_file
 from learners.smt.translator import SmtTranslator
-from tests.learners.smt.toys import PAIRS, RECIPE, sentences, translator
+from tests.learners.smt.toy_language import CONFIG, PAIRS, sentences, translator
 from tests.learners.timers import let_ring
 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
     path = tmp_path_factory.mktemp("smt") / "toy.smt"
-    saved = translator(Kind.PHRASES)
+    saved = translator(DecoderKind.PHRASE_BASED)
     saved.weights = np.arange(14) / 7
     saved.save(path)
     return path
@@ -29,10 +29,10 @@ def file(tmp_path_factory):
 
 def test_what_is_saved_is_loaded(file):
     loaded = SmtTranslator.load(file)
-    assert loaded.kind is Kind.PHRASES
-    assert loaded.recipe == RECIPE
+    assert loaded.kind is DecoderKind.PHRASE_BASED
+    assert loaded.config == CONFIG
     assert loaded.weights.tolist() == (np.arange(14) / 7).tolist()
-    original = translator(Kind.PHRASES)
+    original = translator(DecoderKind.PHRASE_BASED)
     for source in sentences(10):
         expected = original.forest(source, original.weights)
         found = loaded.forest(source, original.weights)
@@ -41,15 +41,15 @@ def test_what_is_saved_is_loaded(file):
 
 
 def test_the_other_decoder_starts_untuned_on_the_same_file(file):
-    assert SmtTranslator.load(file, Kind.PHRASES).weights[1] == 1 / 7
-    other = SmtTranslator.load(file, Kind.HIERO)
-    assert other.kind is Kind.HIERO
-    assert other.weights.tolist() == translator(Kind.HIERO).weights.tolist()
+    assert SmtTranslator.load(file, DecoderKind.PHRASE_BASED).weights[1] == 1 / 7
+    other = SmtTranslator.load(file, DecoderKind.HIERO)
+    assert other.kind is DecoderKind.HIERO
+    assert other.weights.tolist() == translator(DecoderKind.HIERO).weights.tolist()
     assert other.forest("ist", other.weights).best(other.weights).translation == "is"
 
 
 def test_the_arrays_of_a_file_are_mapped(file):
-    arrays, _ = archive.read(file)
+    arrays, _ = read_model_file(file)
     for array in arrays.values():
         memory: Any = array
         while not isinstance(memory, mmap.mmap):
@@ -59,7 +59,7 @@ def test_the_arrays_of_a_file_are_mapped(file):
 
 def test_learning_never_writes_to_the_file(file):
     before = file.read_bytes()
-    arrays, _ = archive.read(file)
+    arrays, _ = read_model_file(file)
     arrays["lexical"][:] = 0.0
     assert file.read_bytes() == before
 
@@ -67,7 +67,7 @@ def test_learning_never_writes_to_the_file(file):
 def test_the_same_text_makes_the_same_file(tmp_path):
     made = []
     for name in ("one", "two"):
-        SmtTranslator.train(PAIRS[:8], RECIPE).save(tmp_path / name)
+        SmtTranslator.train(PAIRS[:8], CONFIG).save(tmp_path / name)
         made.append((tmp_path / name).read_bytes())
     assert made[0] == made[1]
 
@@ -81,10 +81,10 @@ def changed(data, position):
     [
         (lambda data: b"", "is not a statistical model"),
         (lambda data: b"banditmt-snapshot-1\n" + data, "is not a statistical model"),
-        (lambda data: data[: HEADER - 3], "is cut short"),
-        (lambda data: data[:HEADER], "is cut short"),
+        (lambda data: data[: HEADER_BYTES - 3], "is cut short"),
+        (lambda data: data[:HEADER_BYTES], "is cut short"),
         (lambda data: data[:-1], "is damaged or cut short"),
-        (lambda data: changed(data, HEADER + 5), "is damaged or cut short"),
+        (lambda data: changed(data, HEADER_BYTES + 5), "is damaged or cut short"),
         (lambda data: changed(data, len(data) - 9), "is damaged or cut short"),
     ],
 )
@@ -112,8 +112,8 @@ def _without(arrays, values, name):
     ],
 )
 def test_files_of_other_versions_are_refused(file, tmp_path, change, reason):
-    arrays, values = change(*archive.read(file))
-    archive.write(tmp_path / "other.smt", arrays, values)
+    arrays, values = change(*read_model_file(file))
+    write_model_file(tmp_path / "other.smt", arrays, values)
     with pytest.raises(SnapshotError, match=f"{tmp_path / 'other.smt'}.*{reason}"):
         SmtTranslator.load(tmp_path / "other.smt")
 
@@ -123,7 +123,7 @@ def test_a_description_that_makes_no_sense_is_refused(tmp_path):
     start = MAGIC + zlib.crc32(description).to_bytes(4, "little") + len(description).to_bytes(8, "little")
     (tmp_path / "odd.smt").write_bytes(start + description)
     with pytest.raises(SnapshotError, match="though it looks like one"):
-        archive.read(tmp_path / "odd.smt")
+        read_model_file(tmp_path / "odd.smt")
 
 
 def test_no_model_comes_from_an_empty_text():
@@ -133,25 +133,25 @@ def test_no_model_comes_from_an_empty_text():
 
 def test_training_says_what_it_does():
     lines: list[str] = []
-    SmtTranslator.train(PAIRS[:8], RECIPE, report=lines.append, monolingual=["a dog barks"])
+    SmtTranslator.train(PAIRS[:8], CONFIG, report=lines.append, monolingual=["a dog barks"])
     assert [line.split()[0] for line in lines] == ["aligning", "counting", "extracting", "learned"]
 
 
 def test_more_text_teaches_the_language_model_more_words():
-    more = SmtTranslator.train(PAIRS[:8], RECIPE, monolingual=["a dog barks"])
+    more = SmtTranslator.train(PAIRS[:8], CONFIG, monolingual=["a dog barks"])
     best = more.forest("barks", more.weights).best(more.weights)
     assert dict(zip(more.features, best.features, strict=True))["LanguageModel_OOV"] == 0
 
 
 def test_a_user_who_has_to_wait_is_told_why(monkeypatch, capsys):
-    decode = hiero.decode
+    decode = hiero_decoder.decode_hiero
 
     def slow(*arguments):
         let_ring()
         return decode(*arguments)
 
     monkeypatch.setattr(patience, "PATIENCE", 0.0)
-    monkeypatch.setattr(hiero, "decode", slow)
+    monkeypatch.setattr(hiero_decoder, "decode_hiero", slow)
     decoder = translator()
     decoder.forest("hund", decoder.weights)
     assert capsys.readouterr().err == "compiling the statistical decoder, once on this machine: about a minute\n"
@@ -159,6 +159,6 @@ def test_a_user_who_has_to_wait_is_told_why(monkeypatch, capsys):
 
 def test_the_recipe_of_search_can_be_changed():
     decoder = translator()
-    decoder.recipe = replace(RECIPE, pop_limit=1)
+    decoder.config = replace(CONFIG, pop_limit=1)
     narrow = decoder.forest("den hund habe ich gesehen", decoder.weights)
     assert len(narrow.graph.tails) < len(translator().forest("den hund habe ich gesehen", decoder.weights).graph.tails)

@@ -4,7 +4,7 @@ from learners.contract import PLACEHOLDER, StaticSystem, truncate_to_limit
 from learners.smt.forest import Derivation, LogLinearTranslator
 
 
-def spoken(derivation: Derivation) -> str:
+def proposal_text(derivation: Derivation) -> str:
     """The text to propose: never empty, never too long."""
     return truncate_to_limit(derivation.translation.strip()) or PLACEHOLDER
 
@@ -17,4 +17,4 @@ class StaticLogLinear(StaticSystem):
 
     def propose(self, source: str) -> str:
         weights = self._translator.weights
-        return spoken(self._translator.forest(source, weights).best(weights))
+        return proposal_text(self._translator.forest(source, weights).best(weights))

@@ -8,15 +8,15 @@ import heapq
 from typing import NamedTuple
 
 from learners.smt.forest import Vector
-from learners.smt.inference import Graph, best_edges
+from learners.smt.inference import HypergraphArrays, best_edges
 
-Words = tuple[int, ...]
+WordIds = tuple[int, ...]
 Candidate = tuple[float, int, int, int]  # minus the score, edge, rank of each tail's derivation
 
 
 class _Ranked(NamedTuple):
     score: float
-    words: Words
+    words: WordIds
     features: Vector
 
 
@@ -28,20 +28,20 @@ class _Node:
         heapq.heapify(candidates)
         self.offered = {candidate[1:] for candidate in candidates}
         self.found: list[_Ranked] = []
-        self.seen: set[Words] = set()
+        self.seen: set[WordIds] = set()
 
 
-class Ranking:
+class LazyKBest:
     """Derivations of every node, ranked as far as anybody asked."""
 
-    def __init__(self, graph: Graph, scores: Vector) -> None:
+    def __init__(self, graph: HypergraphArrays, scores: Vector) -> None:
         self._graph = graph
         self._tails: list[list[int]] = graph.tails.tolist()
         self._scores: list[float] = scores.tolist()
         self._best: list[float] = best_edges(graph.starts, graph.tails, scores)[1].tolist()
         self._nodes: dict[int, _Node] = {}
 
-    def first(self, k: int) -> list[tuple[Words, Vector]]:
+    def first(self, k: int) -> list[tuple[WordIds, Vector]]:
         """The best k translations with the features of their best derivations, best first."""
         goal = len(self._best) - 1
         while len(self._node(goal).found) < k and self._find_next(goal):

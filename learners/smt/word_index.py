@@ -8,8 +8,8 @@ import numpy as np
 from learners.smt.hashing import Array
 
 
-class Words:
-    """Words and their numbers, which start after the reserved ones."""
+class WordIndex:
+    """WordIndex and their numbers, which start after the reserved ones."""
 
     def __init__(self, words: Sequence[str], reserved: int = 0) -> None:
         self.reserved = reserved
@@ -17,7 +17,7 @@ class Words:
         self._numbers = {word: number for number, word in enumerate(words, reserved)}
 
     @classmethod
-    def of(cls, sentences: Iterable[Sequence[str]], reserved: int = 0) -> "Words":
+    def of(cls, sentences: Iterable[Sequence[str]], reserved: int = 0) -> "WordIndex":
         """All words of a text, the most frequent first: neighbours in memory are used together."""
         counts = Counter(word for sentence in sentences for word in sentence)
         return cls(sorted(counts, key=lambda word: (-counts[word], word)), reserved)
@@ -40,6 +40,6 @@ class Words:
         return np.frombuffer("\n".join(self._words).encode(), np.uint8)
 
     @classmethod
-    def unpacked(cls, data: Array, reserved: int = 0) -> "Words":
+    def unpacked(cls, data: Array, reserved: int = 0) -> "WordIndex":
         text = data.tobytes().decode()
         return cls(text.split("\n") if text else [], reserved)

@@ -20,11 +20,11 @@ from learners.bandit.objective import log_linear_gradient
 from learners.bandit.optimiser import Method, OptimiserRecipe
 from learners.bandit.value import bucket
 from learners.smt.forest import LogLinearTranslator, Vector
-from learners.smt.static import spoken
+from learners.smt.static_log_linear import proposal_text
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordingRecipe(GradientRecipe):
+class TargetNgramConfig(GradientRecipe):
     """How far it strays from the tuned translation, and how fast it learns."""
 
     optimiser: OptimiserRecipe = field(default_factory=lambda: OptimiserRecipe(Method.ADAGRAD, rate=1.0, clip=None))
@@ -42,30 +42,30 @@ class _Draw:
     expected: Vector
 
 
-class WordingLearner(GradientLearner):
+class TargetNgramLearner(GradientLearner):
     """SMT-EL-WORDS: expected loss over k-best lists."""
 
     def __init__(
-        self, translator: LogLinearTranslator, recipe: WordingRecipe, variate: ControlVariate, *, seed: int
+        self, translator: LogLinearTranslator, config: TargetNgramConfig, variate: ControlVariate, *, seed: int
     ) -> None:
-        vector = torch.zeros(recipe.buckets, dtype=torch.float64)
+        vector = torch.zeros(config.buckets, dtype=torch.float64)
         vector.grad = torch.zeros_like(vector)
-        super().__init__(vector, recipe, variate, seed=seed)
+        super().__init__(vector, config, variate, seed=seed)
         self._translator = translator
-        self._recipe = recipe
+        self._config = config
         self._draw: _Draw | None = None
 
     def propose(self, source: str) -> str:
         tuned = self._translator.weights
-        candidates = self._translator.forest(source, tuned).k_best(tuned, self._recipe.candidates)
-        places, counts = differences([one.translation for one in candidates], self._recipe.buckets)
+        candidates = self._translator.forest(source, tuned).k_best(tuned, self._config.candidates)
+        places, counts = differences([one.translation for one in candidates], self._config.buckets)
         fixed = np.array([one.features @ tuned for one in candidates])
-        scores = self._recipe.scale * fixed + counts @ self._vector.numpy()[places]
+        scores = self._config.scale * fixed + counts @ self._vector.numpy()[places]
         odds = np.exp(scores - scores.max())
         odds /= odds.sum()
         chosen = int(np.searchsorted(np.cumsum(odds)[:-1], self._rng.random(), side="right"))
         self._draw = _Draw(places, counts[chosen], odds @ counts)
-        return spoken(candidates[chosen])
+        return proposal_text(candidates[chosen])
 
     def _learn(self, source: str, advantage: float) -> None:  # noqa: ARG002 (the draw knows its candidates)
         draw = self._draw

@@ -5,14 +5,13 @@ from typing import NamedTuple
 import numpy as np
 
 from learners.smt.chart import NO_TAIL, Chart, Cubes, fill_cell, new_chart
-from learners.smt.features import Index
+from learners.smt.extraction import FROM, TO
+from learners.smt.features import FEATURE
 from learners.smt.grammar import Grammar
-from learners.smt.hashing import FIRST, Array, compiled, copy, inner, mix, place
-from learners.smt.hiero import finish, new_cubes
+from learners.smt.hashing import HASH_SEED, Array, claim_slot, compiled, copy_elements, hash_combine, inner
+from learners.smt.hiero_decoder import finish, new_cubes
 from learners.smt.language_model import LanguageModel
-from learners.smt.options import FROM, TO, Options, all_matches, gather, lonely
-
-AT = Index()
+from learners.smt.translation_options import TranslationOptions, collect_options, find_matches, untranslated_positions
 
 
 class Coverages(NamedTuple):
@@ -28,7 +27,7 @@ class Coverages(NamedTuple):
     number: Array
 
 
-class Phrases(NamedTuple):
+class SpanOptions(NamedTuple):
     """The lists of options for each source span, by start and length - 1."""
 
     lists: Array  # number of the list, or -1
@@ -36,7 +35,7 @@ class Phrases(NamedTuple):
 
 
 @inner
-def _phrases(matches: Array, alone: Array, options: Options, n: int, longest: int) -> Phrases:
+def _phrases(matches: Array, alone: Array, options: TranslationOptions, n: int, longest: int) -> SpanOptions:
     lists = np.full((n, longest), -1)
     best = np.full((n, longest), -np.inf)
     for m in range(len(matches)):
@@ -55,7 +54,7 @@ def _phrases(matches: Array, alone: Array, options: Options, n: int, longest: in
         for j in range(i + 1, n + 1):
             for length in range(1, min(longest, j - i) + 1):
                 future[i, j] = max(future[i, j], future[i, j - length] + best[j - length, length - 1])
-    return Phrases(lists, future)
+    return SpanOptions(lists, future)
 
 
 @inner
@@ -100,7 +99,7 @@ def _coverage(coverages: Coverages, gap: int, mask: int, end: int, future: Array
     while mask & 1:
         mask >>= 1
         gap += 1
-    slot = place(coverages.keys, mix(mix(mix(FIRST, gap), mask), end))
+    slot = claim_slot(coverages.keys, hash_combine(hash_combine(hash_combine(HASH_SEED, gap), mask), end))
     if coverages.number[slot] == 0:
         number = coverages.used[0]
         coverages.used[0] += 1
@@ -115,8 +114,8 @@ def _extend(
     coverages: Coverages,
     old: int,
     length: int,
-    phrases: Phrases,
-    options: Options,
+    phrases: SpanOptions,
+    options: TranslationOptions,
     distortion: int,
     weights: Array,
     cubes: Cubes,
@@ -134,8 +133,8 @@ def _extend(
         new = _coverage(coverages, gap, mask | bits, start + length, phrases.future)
         cubes.options[count, 0], cubes.options[count, 1] = options.list_start[number], options.list_start[number + 1]
         cubes.tails[count] = NO_TAIL
-        copy(coverages.slice[old], cubes.tails[count, 0], 2)
-        cubes.base[count] = coverages.future[new] - weights[AT.Reordering] * jump
+        copy_elements(coverages.slice[old], cubes.tails[count, 0], 2)
+        cubes.base[count] = coverages.future[new] - weights[FEATURE.Reordering] * jump
         cubes.group[count], cubes.jump[count] = new, jump
         count += 1
     return count
@@ -152,7 +151,7 @@ def _slices(chart: Chart, coverages: Coverages, begin: int, end: int) -> None:
 
 
 @compiled
-def decode(
+def decode_phrase_based(
     grammar: Grammar,
     model: LanguageModel,
     sentence: Array,
@@ -161,12 +160,12 @@ def decode(
     longest: int,
     distortion: int,
     limit: int,
-) -> tuple[Chart, Options]:
+) -> tuple[Chart, TranslationOptions]:
     """Search; ``copies`` are the numbers of the source words as target words, should nothing translate them."""
     n = len(sentence)
-    matches = all_matches(grammar, sentence, longest, 0)
-    alone = lonely(sentence, matches)
-    options = gather(grammar, model, matches, copies[alone], weights, True)
+    matches = find_matches(grammar, sentence, longest, 0)
+    alone = untranslated_positions(sentence, matches)
+    options = collect_options(grammar, model, matches, copies[alone], weights, True)
     phrases = _phrases(matches, alone, options, n, longest)
     coverages = _new_coverages(n, distortion)
     cubes = new_cubes(limit * longest * (distortion + 1) + 1)

@@ -6,8 +6,8 @@ import pytest
 from learners.bandit.control_variates import NoControlVariate
 from learners.bandit.optimiser import Method, OptimiserRecipe
 from learners.smt.forest import Derivation
-from learners.smt.wording import WordingLearner, WordingRecipe, differences
-from tests.learners.smt.short_lists import ListTranslator
+from learners.smt.target_ngrams import TargetNgramConfig, TargetNgramLearner, differences
+from tests.learners.smt.list_translator import ListTranslator
 
 BUCKETS = 1 << 16
 ROPES = [Derivation("red cord", np.array([1.0])), Derivation("red rope", np.array([0.9]))]
@@ -19,7 +19,7 @@ def ropes():
 
 
 def learner(**options):
-    return WordingLearner(ropes(), WordingRecipe(scale=1.0, **options), NoControlVariate(), seed=1)
+    return TargetNgramLearner(ropes(), TargetNgramConfig(scale=1.0, **options), NoControlVariate(), seed=1)
 
 
 def test_only_words_and_pairs_that_differ_are_looked_at():

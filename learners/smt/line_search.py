@@ -1,7 +1,7 @@
 """The exact line search of MERT: along a line of weights, corpus BLEU changes only where some best candidate does.
 
 Each candidate's score is a straight line in the step along a direction. The best candidates of a sentence form the
-upper envelope of its lines. Where one of them bends, the corpus is a new one; in between it is the same.
+upper envelope of its lines. Where one of them breakpoints, the corpus is a new one; in between it is the same.
 """
 
 from collections.abc import Sequence
@@ -15,13 +15,13 @@ from leaderboard.metrics.bleu import MAX_ORDER, BleuStatistics
 from learners.smt.forest import Vector
 
 Counts = npt.NDArray[np.int64]  # rows of matches, candidates and reference length: nine numbers
-NARROW = 1e-9  # an interval of steps that is narrower cannot be hit for sure
-BEYOND = 0.1  # how far past a bend a step goes at most: where the next one is far away, the middle is nowhere
-FARTHEST = 100.0  # bends farther away are those of candidates that differ by rounding only
+MIN_INTERVAL = 1e-9  # an interval of steps that is narrower cannot be hit for sure
+MAX_OVERSHOOT = 0.1  # how far past a bend a step goes at most: where the next one is far away, the middle is nowhere
+MAX_STEP = 100.0  # breakpoints farther away are those of candidates that differ by rounding only
 
 
 @dataclass(frozen=True)
-class Pool:
+class CandidatePool:
     """All candidates of all sentences, one after the other."""
 
     features: npt.NDArray[np.float64]  # a row per candidate
@@ -37,35 +37,38 @@ class Pool:
 
 
 @dataclass(frozen=True)
-class Step:
+class LineSearchResult:
     """How far to go along a direction, and the corpus BLEU there."""
 
-    length: float
+    step: float
     bleu: float
 
 
-def line_search(pool: Pool, weights: Vector, direction: Vector) -> Step:
+def line_search(pool: CandidatePool, weights: Vector, direction: Vector) -> LineSearchResult:
     """The step with the highest corpus BLEU: the middle of the best interval, the nearest one among equals."""
     intercepts, slopes = pool.features @ weights, pool.features @ direction
-    places, before, after = _bends(intercepts, slopes, pool.bounds)
+    places, before, after = _breakpoints(intercepts, slopes, pool.bounds)
     first = before == -1
     order = np.argsort(places[~first], kind="stable")
-    bends = places[~first][order]
+    breakpoints = places[~first][order]
     changes = (pool.counts[after[~first]] - pool.counts[before[~first]])[order]
     corpora = np.cumsum(np.vstack([pool.counts[after[first]].sum(0), changes]), axis=0)
-    lowest, highest = min(0.0, bends.min(initial=0.0)), max(0.0, bends.max(initial=0.0))
-    starts, ends = np.append(lowest - 2 * BEYOND, bends), np.append(bends, highest + 2 * BEYOND)
-    able = (ends - starts > NARROW) & (starts < FARTHEST) & (ends > -FARTHEST)
+    lowest, highest = min(0.0, breakpoints.min(initial=0.0)), max(0.0, breakpoints.max(initial=0.0))
+    starts, ends = (
+        np.append(lowest - 2 * MAX_OVERSHOOT, breakpoints),
+        np.append(breakpoints, highest + 2 * MAX_OVERSHOOT),
+    )
+    able = (ends - starts > MIN_INTERVAL) & (starts < MAX_STEP) & (ends > -MAX_STEP)
     starts, ends, scores = starts[able], ends[able], bleu(corpora[able])
-    steps = np.clip((starts + ends) / 2, ends.clip(max=0.0) - BEYOND, starts.clip(min=0.0) + BEYOND)
+    steps = np.clip((starts + ends) / 2, ends.clip(max=0.0) - MAX_OVERSHOOT, starts.clip(min=0.0) + MAX_OVERSHOOT)
     steps = np.where((starts < 0) & (ends > 0), 0.0, steps)
     equals = np.flatnonzero(scores == scores.max())
     best = equals[np.argmin(np.abs(steps[equals]))]
-    return Step(float(steps[best]), float(scores[best]))
+    return LineSearchResult(float(steps[best]), float(scores[best]))
 
 
 @numba.njit(cache=True)
-def _bends(
+def _breakpoints(
     intercepts: npt.NDArray[np.float64], slopes: npt.NDArray[np.float64], bounds: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Where the envelopes change, from which candidate, and to which; the first of a sentence is from none (-1)."""

@@ -4,20 +4,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learners.smt.extraction import GAP
-from learners.smt.features import FEATURES, Index
+from learners.smt.extraction import END1, END2, FROM, GAP, GAP1, GAP2, TO
+from learners.smt.features import FEATURE, FEATURES
 from learners.smt.grammar import ROOT, Grammar, child
-from learners.smt.hashing import FIRST, Array, copy, descending, inner, mix, place, room
+from learners.smt.hashing import (
+    HASH_SEED,
+    Array,
+    argsort_descending,
+    claim_slot,
+    copy_elements,
+    hash_combine,
+    inner,
+    table_size,
+)
 from learners.smt.language_model import END, LanguageModel, predict
 
-AT = Index()
-WIDTH = len(FEATURES)
-FROM, TO, GAP1, END1, GAP2, END2, NODE = range(7)  # of a match; -1 where there is no gap
+FEATURE_COUNT = len(FEATURES)
+NODE = 6  # the column of a match after those of the spans: the trie node of its source side
 # options that every sentence has, whatever the grammar
-NOTHING, GOAL, BEGIN, GLUE, SPECIAL = range(5)
+NOTHING, GOAL, BEGIN, GLUE, SPECIAL_OPTIONS = range(5)
 
 
-class Options(NamedTuple):
+class TranslationOptions(NamedTuple):
     """Translations of source sides, in lists that go from the best to the worst."""
 
     features: Array  # [option, feature]; those of the language model and of jumps are not known yet
@@ -30,7 +38,7 @@ class Options(NamedTuple):
 
 
 @inner
-def match(grammar: Grammar, sentence: Array, longest: int, gaps: int, matches: Array) -> int:
+def match_rules(grammar: Grammar, sentence: Array, longest: int, gaps: int, matches: Array) -> int:
     """Find source sides in the sentence; returns how many, and fills in as many as there is room for."""
     count = 0
     n = len(sentence)
@@ -43,11 +51,11 @@ def match(grammar: Grammar, sentence: Array, longest: int, gaps: int, matches: A
         height = 1
         while height:
             height -= 1
-            copy(stack[height], item, 7)
+            copy_elements(stack[height], item, 7)
             node, position = item[NODE], item[TO]
             if grammar.first_rule[node] < grammar.first_rule[node + 1]:
                 if count < len(matches):
-                    copy(item, matches[count], 7)
+                    copy_elements(item, matches[count], 7)
                 count += 1
             if position < bound:
                 height = _push_word(grammar, sentence, item, stack, height)
@@ -60,7 +68,7 @@ def _push_word(grammar: Grammar, sentence: Array, item: Array, stack: Array, hei
     if sentence[item[TO]] >= 0:
         node = child(grammar, item[NODE], sentence[item[TO]])
         if node >= 0:
-            copy(item, stack[height], 7)
+            copy_elements(item, stack[height], 7)
             stack[height, TO], stack[height, NODE] = item[TO] + 1, node
             height += 1
     return height
@@ -77,7 +85,7 @@ def _push_gaps(grammar: Grammar, item: Array, bound: int, gaps: int, stack: Arra
     if node < 0:
         return height
     for end in range(position + 1, bound + 1):
-        copy(item, stack[height], 7)
+        copy_elements(item, stack[height], 7)
         stack[height, TO], stack[height, NODE] = end, node
         stack[height, GAP1 + 2 * used], stack[height, END1 + 2 * used] = position, end
         height += 1
@@ -85,17 +93,17 @@ def _push_gaps(grammar: Grammar, item: Array, bound: int, gaps: int, stack: Arra
 
 
 @inner
-def all_matches(grammar: Grammar, sentence: Array, longest: int, gaps: int) -> Array:
+def find_matches(grammar: Grammar, sentence: Array, longest: int, gaps: int) -> Array:
     matches = np.empty((256 * (len(sentence) + 1), 7), np.int32)
-    count = match(grammar, sentence, longest, gaps, matches)
+    count = match_rules(grammar, sentence, longest, gaps, matches)
     if count > len(matches):
         matches = np.empty((count, 7), np.int32)
-        match(grammar, sentence, longest, gaps, matches)
+        match_rules(grammar, sentence, longest, gaps, matches)
     return matches[:count]
 
 
 @inner
-def lonely(sentence: Array, matches: Array) -> Array:
+def untranslated_positions(sentence: Array, matches: Array) -> Array:
     """The positions of source words that no rule translates by themselves."""
     translated = np.zeros(len(sentence), np.bool_)
     for m in range(len(matches)):
@@ -105,29 +113,29 @@ def lonely(sentence: Array, matches: Array) -> Array:
 
 
 @inner
-def gather(
+def collect_options(
     grammar: Grammar, model: LanguageModel, matches: Array, copied: Array, weights: Array, prefix: bool
-) -> Options:
+) -> TranslationOptions:
     """Score the translations of everything that matches, and of words that are copied under these numbers.
 
     With a prefix, words follow those of the edge's first tail: this is how phrases are put one after the other.
     """
     nodes, list_of = _lists(matches)
     lists = 1 + len(nodes) + len(copied)
-    list_start = np.zeros(lists + SPECIAL, np.int64)
-    copy(np.arange(SPECIAL), list_start, SPECIAL)
-    count, size = SPECIAL, 8
+    list_start = np.zeros(lists + SPECIAL_OPTIONS, np.int64)
+    copy_elements(np.arange(SPECIAL_OPTIONS), list_start, SPECIAL_OPTIONS)
+    count, size = SPECIAL_OPTIONS, 8
     for k in range(len(nodes)):
         first, last = grammar.first_rule[nodes[k]], grammar.first_rule[nodes[k] + 1]
-        list_start[SPECIAL + k] = count
+        list_start[SPECIAL_OPTIONS + k] = count
         count += last - first
         size += grammar.target_start[last] - grammar.target_start[first] + (last - first)
     for k in range(len(copied) + 1):
-        list_start[SPECIAL + len(nodes) + k] = count + k
+        list_start[SPECIAL_OPTIONS + len(nodes) + k] = count + k
     count += len(copied)
     size += 2 * len(copied)
-    options = Options(
-        np.zeros((count, WIDTH)),
+    options = TranslationOptions(
+        np.zeros((count, FEATURE_COUNT)),
         np.zeros(count),
         np.zeros(count),
         np.zeros(count + 1, np.int64),
@@ -137,36 +145,36 @@ def gather(
     )
     _add_special(options, weights)
     for k in range(len(nodes)):
-        _add_rules(grammar, options, nodes[k], list_start[SPECIAL + k], weights, prefix)
+        _add_rules(grammar, options, nodes[k], list_start[SPECIAL_OPTIONS + k], weights, prefix)
     for k in range(len(copied)):
-        _add_copy(model, options, list_start[SPECIAL + len(nodes) + k], copied[k], weights, prefix)
+        _add_copy(model, options, list_start[SPECIAL_OPTIONS + len(nodes) + k], copied[k], weights, prefix)
     return options
 
 
 @inner
 def _lists(matches: Array) -> tuple[Array, Array]:
     """The different source sides, and the number of each match's list."""
-    keys = np.zeros(room(len(matches)), np.int64)
+    keys = np.zeros(table_size(len(matches)), np.int64)
     numbers = np.zeros(len(keys), np.int32)
     nodes, list_of = np.empty(len(matches), np.int32), np.empty(len(matches), np.int32)
     count = 0
     for m in range(len(matches)):
-        slot = place(keys, mix(FIRST, matches[m, NODE]))
+        slot = claim_slot(keys, hash_combine(HASH_SEED, matches[m, NODE]))
         if numbers[slot] == 0:
             nodes[count] = matches[m, NODE]
             count += 1
             numbers[slot] = count
-        list_of[m] = SPECIAL + numbers[slot] - 1
+        list_of[m] = SPECIAL_OPTIONS + numbers[slot] - 1
     return nodes[:count], list_of
 
 
 @inner
-def _add_special(options: Options, weights: Array) -> None:
+def _add_special(options: TranslationOptions, weights: Array) -> None:
     """The empty start, the end, the first part of a translation and every further part."""
-    copy(np.array([-1, END, -1, -2, -1, -2]), options.symbols, 6)
-    copy(np.array([0, 0, 2, 4, 6]), options.start, SPECIAL + 1)
-    options.features[GLUE, AT.Glue] = 1.0
-    options.score[GLUE] = options.estimate[GLUE] = weights[AT.Glue]
+    copy_elements(np.array([-1, END, -1, -2, -1, -2]), options.symbols, 6)
+    copy_elements(np.array([0, 0, 2, 4, 6]), options.start, SPECIAL_OPTIONS + 1)
+    options.features[GLUE, FEATURE.Glue] = 1.0
+    options.score[GLUE] = options.estimate[GLUE] = weights[FEATURE.Glue]
 
 
 @inner
@@ -180,38 +188,38 @@ def _dot(features: Array, weights: Array) -> float:
 @inner
 def _rule_features(grammar: Grammar, node: int, rule: int, features: Array) -> None:
     count, source_count = grammar.rule_count[rule], grammar.source_count[node]
-    features[AT.EgivenFCoherent] = np.log10(count / source_count)
-    features[AT.SampleCountF] = np.log10(1.0 + source_count)
-    features[AT.CountEF] = np.log10(1.0 + count)
-    features[AT.MaxLexFgivenE] = grammar.lexical[rule, 0]
-    features[AT.MaxLexEgivenF] = grammar.lexical[rule, 1]
-    features[AT.IsSingletonF] = source_count == 1
-    features[AT.IsSingletonFE] = count == 1
-    features[AT.RuleCount] = 1.0
+    features[FEATURE.EgivenFCoherent] = np.log10(count / source_count)
+    features[FEATURE.SampleCountF] = np.log10(1.0 + source_count)
+    features[FEATURE.CountEF] = np.log10(1.0 + count)
+    features[FEATURE.MaxLexFgivenE] = grammar.lexical[rule, 0]
+    features[FEATURE.MaxLexEgivenF] = grammar.lexical[rule, 1]
+    features[FEATURE.IsSingletonF] = source_count == 1
+    features[FEATURE.IsSingletonFE] = count == 1
+    features[FEATURE.RuleCount] = 1.0
     second_gap_seen = False
     for k in range(grammar.target_start[rule], grammar.target_start[rule + 1]):
         symbol = grammar.target[k]
         if symbol >= 0:
-            features[AT.WordPenalty] -= 1.0
+            features[FEATURE.WordPenalty] -= 1.0
         elif symbol == GAP - 1:
             second_gap_seen = True
         elif second_gap_seen:
-            features[AT.Reordering] = -1.0
+            features[FEATURE.Reordering] = -1.0
 
 
 @inner
-def _add_rules(grammar: Grammar, options: Options, node: int, at: int, weights: Array, prefix: bool) -> None:
+def _add_rules(grammar: Grammar, options: TranslationOptions, node: int, at: int, weights: Array, prefix: bool) -> None:
     """All translations of one source side, the most promising first."""
     first, last = grammar.first_rule[node], grammar.first_rule[node + 1]
-    features = np.zeros((last - first, WIDTH))
+    features = np.zeros((last - first, FEATURE_COUNT))
     estimates = np.empty(last - first)
     for r in range(last - first):
         _rule_features(grammar, node, first + r, features[r])
-        estimates[r] = _dot(features[r], weights) + weights[AT.LanguageModel] * grammar.fluency[first + r]
-    order = descending(estimates)
+        estimates[r] = _dot(features[r], weights) + weights[FEATURE.LanguageModel] * grammar.fluency[first + r]
+    order = argsort_descending(estimates)
     for k in range(len(order)):
         rule = first + order[k]
-        copy(features[order[k]], options.features[at + k], WIDTH)
+        copy_elements(features[order[k]], options.features[at + k], FEATURE_COUNT)
         options.score[at + k] = _dot(features[order[k]], weights)
         options.estimate[at + k] = estimates[order[k]]
         end = options.start[at + k]
@@ -225,14 +233,16 @@ def _add_rules(grammar: Grammar, options: Options, node: int, at: int, weights: 
 
 
 @inner
-def _add_copy(model: LanguageModel, options: Options, at: int, word: int, weights: Array, prefix: bool) -> None:
+def _add_copy(
+    model: LanguageModel, options: TranslationOptions, at: int, word: int, weights: Array, prefix: bool
+) -> None:
     features = options.features[at]
-    features[AT.PassThrough] = 1.0
-    features[AT.WordPenalty] = -1.0
+    features[FEATURE.PassThrough] = 1.0
+    features[FEATURE.WordPenalty] = -1.0
     options.score[at] = _dot(features, weights)
     log_probability, _ = predict(model, options.symbols[:0], 0, word)
-    unknown = weights[AT.LanguageModel_OOV] if word >= model.words else 0.0
-    options.estimate[at] = options.score[at] + weights[AT.LanguageModel] * log_probability + unknown
+    unknown = weights[FEATURE.LanguageModel_OOV] if word >= model.words else 0.0
+    options.estimate[at] = options.score[at] + weights[FEATURE.LanguageModel] * log_probability + unknown
     end = options.start[at]
     if prefix:
         options.symbols[end] = -1

@@ -5,9 +5,9 @@ from itertools import product
 
 import numpy as np
 
+from learners.smt.configs import DecoderKind, SmtConfig
 from learners.smt.hypergraph import Hypergraph
-from learners.smt.inference import Graph
-from learners.smt.recipes import Kind, SmtRecipe
+from learners.smt.inference import HypergraphArrays
 from learners.smt.translator import SmtModel, SmtTranslator
 
 NOUNS = {"hund": "dog", "ball": "ball", "mann": "man", "brief": "letter"}
@@ -22,15 +22,15 @@ PAIRS = [
         (f"{verb} : {noun}", f"{seen} : {dog}"),
     )
 ]
-RECIPE = SmtRecipe(order=3, span=6, translations=3)
+CONFIG = SmtConfig(lm_order=3, max_span=6, table_limit=3)
 
 
 @cache
 def model():
-    return SmtModel.train(PAIRS, RECIPE)
+    return SmtModel.train(PAIRS, CONFIG)
 
 
-def translator(kind=Kind.HIERO):
+def translator(kind=DecoderKind.HIERO):
     return SmtTranslator(model(), kind)
 
 
@@ -59,7 +59,7 @@ def random_forest(rng, length=3, features=3):
     tails += [(tail, -1) for tail in nodes[0, length]]
     symbols += [[-1], [-1]]
     starts.append(len(tails))
-    graph = Graph(
+    graph = HypergraphArrays(
         np.array(starts),
         np.array(tails, np.int32),
         rng.normal(size=(len(tails), features)),

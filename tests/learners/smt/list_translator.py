@@ -8,12 +8,12 @@ import numpy as np
 from learners.smt.forest import Derivation
 
 # Card B4: three candidates with three features.
-CARD = [
+CANDIDATES = [
     Derivation("a c c", np.array([1.0, 0, 2])),
     Derivation("b c", np.array([0.0, 1, 1])),
     Derivation("a b", np.array([1.0, 1, 0])),
 ]
-CARD_WEIGHTS = np.array([0.5, 0.2, 0.1])
+CANDIDATE_WEIGHTS = np.array([0.5, 0.2, 0.1])
 
 
 class ListForest:
@@ -53,8 +53,8 @@ class ListTranslator:
     """Knows a list of derivations for each source; or the same for all of them."""
 
     lists: dict = field(default_factory=dict)
-    usual: list = field(default_factory=lambda: CARD)
-    weights: np.ndarray = field(default_factory=CARD_WEIGHTS.copy)
+    usual: list = field(default_factory=lambda: CANDIDATES)
+    weights: np.ndarray = field(default_factory=CANDIDATE_WEIGHTS.copy)
 
     @property
     def features(self):

@@ -1,4 +1,4 @@
-"""The exact line search: nothing between two bends, and nothing missed."""
+"""The exact line search: nothing between two breakpoints, and nothing missed."""
 
 from itertools import combinations, pairwise
 
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.metrics.bleu import BleuStatistics, corpus_bleu, statistics
-from learners.smt.envelope import FARTHEST, Pool, bleu, line_search, packed
+from learners.smt.line_search import MAX_STEP, CandidatePool, bleu, line_search, packed
 
 words = st.lists(st.sampled_from("abc"), min_size=1, max_size=7).map(" ".join)
 texts = st.lists(st.lists(words, min_size=1, max_size=6), min_size=1, max_size=4)
@@ -16,17 +16,17 @@ texts = st.lists(st.lists(words, min_size=1, max_size=6), min_size=1, max_size=4
 
 def pool_of(sentences, features):
     counts = packed([statistics(text, "a b c a b") for sentence in sentences for text in sentence])
-    return Pool(np.array(features), counts, np.cumsum([0, *map(len, sentences)]))
+    return CandidatePool(np.array(features), counts, np.cumsum([0, *map(len, sentences)]))
 
 
 def everywhere(pool, weights, direction):
     """BLEU between any two places where any two candidates of one sentence could change places."""
     intercepts, slopes = pool.features @ weights, pool.features @ direction
-    meetings = {-FARTHEST, FARTHEST}
+    meetings = {-MAX_STEP, MAX_STEP}
     for start, end in pairwise(pool.bounds):
         for one, other in combinations(range(start, end), 2):
             meetings.add((intercepts[one] - intercepts[other]) / (slopes[other] - slopes[one]))
-    near = sorted(place for place in meetings if abs(place) <= FARTHEST)
+    near = sorted(place for place in meetings if abs(place) <= MAX_STEP)
     steps = [(left + right) / 2 for left, right in pairwise(near) if right - left > 1e-9]
     return max(pool.bleu(weights + step * direction) for step in steps)
 
@@ -38,14 +38,14 @@ def test_no_step_is_better_and_the_step_is_as_good_as_it_says(sentences, seed):
     weights, direction = rng.normal(size=(2, 3))
     found = line_search(pool, weights, direction)
     assert found.bleu == pytest.approx(everywhere(pool, weights, direction))
-    assert pool.bleu(weights + found.length * direction) == pytest.approx(found.bleu)
+    assert pool.bleu(weights + found.step * direction) == pytest.approx(found.bleu)
 
 
 def test_two_lines_that_cross_at_one():
     pool = pool_of([["c c", "a b c a b"]], [[1.0, 0], [0, 1]])
     found = line_search(pool, np.array([1.0, 0]), np.array([0.0, 1]))
     assert found.bleu == pytest.approx(100)
-    assert found.length == pytest.approx(1.1)  # past the bend
+    assert found.step == pytest.approx(1.1)  # past the bend
 
 
 def test_among_lines_of_one_slope_the_highest_counts():
@@ -57,12 +57,12 @@ def test_among_lines_of_one_slope_the_highest_counts():
 def test_candidates_that_differ_by_rounding_do_not_lead_far_away(rounding):
     pool = pool_of([["c c", "a b c a b", "a b c a b b"]], [[1.0, 0], [0, 1], [-0.5, 1 + rounding]])
     found = line_search(pool, np.array([1.0, 0]), np.array([0.0, 1]))
-    assert found.length == pytest.approx(1.1)
+    assert found.step == pytest.approx(1.1)
 
 
 def test_where_nothing_changes_there_is_no_step():
     pool = pool_of([["a b c a b"]], [[1.0, 0]])
-    assert line_search(pool, np.array([1.0, 0]), np.array([0.0, 1])).length == 0.0
+    assert line_search(pool, np.array([1.0, 0]), np.array([0.0, 1])).step == 0.0
 
 
 counts = st.tuples(*[st.integers(0, 5)] * 4)

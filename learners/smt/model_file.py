@@ -16,19 +16,19 @@ from learners.errors import SnapshotError
 from learners.smt.hashing import Array
 
 MAGIC = b"banditmt-archive-1\n"
-ALIGNED = 64  # bytes; where arrays start
-KINDS = frozenset("iuf")
-HEADER = len(MAGIC) + 4 + 8  # then the checksum of all that follows, and the size of the description
+ARRAY_ALIGNMENT = 64  # bytes; where arrays start
+DTYPE_KINDS = frozenset("iuf")
+HEADER_BYTES = len(MAGIC) + 4 + 8  # then the checksum of all that follows, and the size of the description
 
 
-def write(path: Path, arrays: dict[str, Array], values: dict[str, Any]) -> None:
+def write_model_file(path: Path, arrays: dict[str, Array], values: dict[str, Any]) -> None:
     """Write aside, flush to disk, then rename: a crash leaves the old file or the new one."""
     described, position = [], 0
     for name, array in arrays.items():
         described.append([name, array.dtype.str, list(array.shape), position])
         position += _padded(array.nbytes)
     description = json.dumps({"values": values, "arrays": described, "bytes": position}, allow_nan=False).encode()
-    description += b" " * (_padded(HEADER + len(description)) - HEADER - len(description))
+    description += b" " * (_padded(HEADER_BYTES + len(description)) - HEADER_BYTES - len(description))
     aside = path.with_name(path.name + ".new")
     with aside.open("wb") as file:
         file.write(MAGIC + bytes(4) + len(description).to_bytes(8, "little"))
@@ -43,27 +43,27 @@ def write(path: Path, arrays: dict[str, Array], values: dict[str, Any]) -> None:
     aside.replace(path)
 
 
-def read(path: Path) -> tuple[dict[str, Array], dict[str, Any]]:
+def read_model_file(path: Path) -> tuple[dict[str, Array], dict[str, Any]]:
     """Map what ``write`` wrote; anything else is refused with the reason."""
     with path.open("rb") as file:
-        start = file.read(HEADER)
+        start = file.read(HEADER_BYTES)
     if not start.startswith(MAGIC):
         raise SnapshotError(f"{path} is not a statistical model of this version of banditmt")
-    if len(start) < HEADER or path.stat().st_size == HEADER:
+    if len(start) < HEADER_BYTES or path.stat().st_size == HEADER_BYTES:
         raise SnapshotError(f"{path} is cut short")
     data = np.asarray(np.memmap(path, np.uint8, "c"))  # copy on write: compiled code sees the type that it knows
-    if zlib.crc32(data[HEADER:].data) != int.from_bytes(start[len(MAGIC) : len(MAGIC) + 4], "little"):
+    if zlib.crc32(data[HEADER_BYTES:].data) != int.from_bytes(start[len(MAGIC) : len(MAGIC) + 4], "little"):
         raise SnapshotError(f"{path} is damaged or cut short: its checksum does not fit")
-    body = HEADER + int.from_bytes(start[-8:], "little")
+    body = HEADER_BYTES + int.from_bytes(start[-8:], "little")
     try:
-        header = json.loads(data[HEADER:body].tobytes())
+        header = json.loads(data[HEADER_BYTES:body].tobytes())
         return {name: _array(data[body:], *place) for name, *place in header["arrays"]}, dict(header["values"])
     except (ValueError, KeyError, TypeError, OverflowError):  # its checksum fits, but no archive was ever so
         raise SnapshotError(f"{path} is not a statistical model, though it looks like one") from None
 
 
 def _padded(size: int) -> int:
-    return -(-size // ALIGNED) * ALIGNED
+    return -(-size // ARRAY_ALIGNMENT) * ARRAY_ALIGNMENT
 
 
 def _write(file: Any, data: bytes | memoryview, checksum: int) -> int:
@@ -73,7 +73,7 @@ def _write(file: Any, data: bytes | memoryview, checksum: int) -> int:
 
 def _array(data: Array, kind: str, shape: list[int], position: int) -> Array:
     dtype = np.dtype(kind)
-    if dtype.kind not in KINDS or min(shape, default=0) < 0 or position < 0:
+    if dtype.kind not in DTYPE_KINDS or min(shape, default=0) < 0 or position < 0:
         raise ValueError(f"no archive holds {kind} of shape {shape}")
     size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
     return data[position : position + size].view(dtype).reshape(shape)

@@ -3,23 +3,18 @@
 import numpy as np
 
 from learners.smt.chart import NO_TAIL, Chart, Cubes, fill_cell, new_chart
+from learners.smt.extraction import END1, END2, FROM, GAP1, GAP2, TO
 from learners.smt.grammar import Grammar
-from learners.smt.hashing import Array, compiled, copy, inner
+from learners.smt.hashing import Array, compiled, copy_elements, inner
 from learners.smt.language_model import LanguageModel
-from learners.smt.options import (
+from learners.smt.translation_options import (
     BEGIN,
-    END1,
-    END2,
-    FROM,
-    GAP1,
-    GAP2,
     GLUE,
     GOAL,
-    TO,
-    Options,
-    all_matches,
-    gather,
-    lonely,
+    TranslationOptions,
+    collect_options,
+    find_matches,
+    untranslated_positions,
 )
 
 
@@ -51,15 +46,15 @@ def _by_cell(matches: Array, longest: int, n: int) -> tuple[Array, Array]:
 
 
 @compiled
-def decode(
+def decode_hiero(
     grammar: Grammar, model: LanguageModel, sentence: Array, copies: Array, weights: Array, longest: int, limit: int
-) -> tuple[Chart, Options]:
+) -> tuple[Chart, TranslationOptions]:
     """Search; ``copies`` are the numbers of the source words as target words, should nothing translate them."""
     n = len(sentence)
     longest = max(1, min(longest, n))
-    matches = all_matches(grammar, sentence, longest, 2)
-    alone = lonely(sentence, matches)
-    options = gather(grammar, model, matches, copies[alone], weights, False)
+    matches = find_matches(grammar, sentence, longest, 2)
+    alone = untranslated_positions(sentence, matches)
+    options = collect_options(grammar, model, matches, copies[alone], weights, False)
     starts, order = _by_cell(matches, longest, n)
     widest = int(np.max(starts[1:] - starts[:-1])) if n else 0
     cubes = new_cubes(widest + longest + 2)
@@ -75,7 +70,7 @@ def decode(
                 _add_match(cubes, count, matches[order[k]], options, options.list_of[order[k]], cells)
                 count += 1
             if length == 1 and copied[i] >= 0:
-                copy(options.list_start[copied[i] :], cubes.options[count], 2)
+                copy_elements(options.list_start[copied[i] :], cubes.options[count], 2)
                 cubes.tails[count] = NO_TAIL
                 count += 1
             begin, end = fill_cell(chart, model, options, cubes, count, limit, weights)
@@ -85,18 +80,26 @@ def decode(
 
 
 @inner
-def _add_match(cubes: Cubes, cube: int, match: Array, options: Options, list_number: int, cells: Array) -> None:
-    copy(options.list_start[list_number:], cubes.options[cube], 2)
+def _add_match(
+    cubes: Cubes, cube: int, match: Array, options: TranslationOptions, list_number: int, cells: Array
+) -> None:
+    copy_elements(options.list_start[list_number:], cubes.options[cube], 2)
     cubes.tails[cube] = NO_TAIL
     if match[GAP1] >= 0:
-        copy(cells[match[GAP1], match[END1] - match[GAP1] - 1], cubes.tails[cube, 0], 2)
+        copy_elements(cells[match[GAP1], match[END1] - match[GAP1] - 1], cubes.tails[cube, 0], 2)
     if match[GAP2] >= 0:
-        copy(cells[match[GAP2], match[END2] - match[GAP2] - 1], cubes.tails[cube, 1], 2)
+        copy_elements(cells[match[GAP2], match[END2] - match[GAP2] - 1], cubes.tails[cube, 1], 2)
 
 
 @inner
 def _glue(
-    chart: Chart, model: LanguageModel, options: Options, cubes: Cubes, cells: Array, limit: int, weights: Array
+    chart: Chart,
+    model: LanguageModel,
+    options: TranslationOptions,
+    cubes: Cubes,
+    cells: Array,
+    limit: int,
+    weights: Array,
 ) -> None:
     """Put translated spans side by side, then end the sentence."""
     n, longest = cells.shape[:2]
@@ -107,8 +110,8 @@ def _glue(
         for start in range(max(0, end - longest), end):
             option = GLUE if start else BEGIN
             cubes.options[count, 0], cubes.options[count, 1] = option, option + 1
-            copy(prefixes[start], cubes.tails[count, 0], 2)
-            copy(cells[start, end - start - 1], cubes.tails[count, 1], 2)
+            copy_elements(prefixes[start], cubes.tails[count, 0], 2)
+            copy_elements(cells[start, end - start - 1], cubes.tails[count, 1], 2)
             count += 1
         prefixes[end, 0], prefixes[end, 1] = fill_cell(chart, model, options, cubes, count, limit, weights)
     finish(chart, model, options, cubes, prefixes[n], limit, weights)
@@ -116,11 +119,17 @@ def _glue(
 
 @inner
 def finish(
-    chart: Chart, model: LanguageModel, options: Options, cubes: Cubes, last: Array, limit: int, weights: Array
+    chart: Chart,
+    model: LanguageModel,
+    options: TranslationOptions,
+    cubes: Cubes,
+    last: Array,
+    limit: int,
+    weights: Array,
 ) -> None:
     """One node for everything that translates the whole sentence."""
     cubes.options[0, 0], cubes.options[0, 1] = GOAL, GOAL + 1
     cubes.tails[0] = NO_TAIL
-    copy(last, cubes.tails[0, 0], 2)
+    copy_elements(last, cubes.tails[0, 0], 2)
     cubes.base[0], cubes.jump[0], cubes.group[0] = 0.0, 0, 0
     fill_cell(chart, model, options, cubes, 1, limit, weights)
