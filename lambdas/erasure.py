@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 
 from lambdas.registry import Participant, PhaseRecord, Registry, RegistryError, check_name, hash_of_name
 from lambdas.scoreboard import Scoreboard
+from lambdas.store import documents
 from lambdas.store.interface import Store
 
 PSEUDONYM = "erased-"  # a number follows
@@ -44,7 +45,7 @@ class Eraser:
             self._move_runs(record, plan)
         self._move_roles(plan)
         self._registry.forget(name)
-        self._store.delete("erasure", name)
+        self._store.delete(documents.ERASURE, name)
         return plan.pseudonym
 
     def begin(self, name: str, systems: Mapping[str, str] | None = None) -> Plan:
@@ -52,7 +53,7 @@ class Eraser:
 
         Nobody may be playing under the name any more: what a function remembers of a participant lasts ten seconds.
         """
-        begun = self._store.document("erasure", name)
+        begun = self._store.document(documents.ERASURE, name)
         if begun is not None:
             return Plan(**begun)
         participant = self._registry.participant(name)
@@ -61,7 +62,7 @@ class Eraser:
         if not participant.disabled:
             raise RegistryError(f"{name} may be playing: `participant disable {name}` first, and wait ten seconds")
         plan = Plan(name, self._free_pseudonym(), participant.created_at, self._checked(name, systems or {}))
-        self._store.replace("erasure", name, asdict(plan))
+        self._store.replace(documents.ERASURE, name, asdict(plan))
         return plan
 
     def _checked(self, name: str, systems: Mapping[str, str]) -> dict[str, str]:

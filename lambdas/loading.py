@@ -20,6 +20,7 @@ from lambdas.errors import OrganiserError, UnavailableError
 from lambdas.feedback import Feedback
 from lambdas.library import BLOCK_SIZE, pack
 from lambdas.registry import DEFAULT_RUNS, PhaseRecord, PhaseState, Registry
+from lambdas.store import documents
 from lambdas.store.interface import Shelf, Store
 from task.limits import MAX_SENTENCE_CHARACTERS, has_undecoded_bytes, is_one_line
 from task.phases import Phase
@@ -83,12 +84,12 @@ def load_phase(
 
 def await_text(store: Store, phase: str, checkpoints: Sequence[str]) -> None:
     """Let a phase that is here without its sentences be completed by the text that has these checkpoints."""
-    store.replace("awaited", phase, {"fingerprints": list(checkpoints)})
+    store.replace(documents.AWAITED_TEXT, phase, {"fingerprints": list(checkpoints)})
 
 
 def checkpoints_of(store: Store, phase: str) -> list[str]:
     """What the text of a phase is recognised by, piece after piece, whether it is here or awaited."""
-    document = store.document("awaited", phase) or store.document("loading", phase)
+    document = store.document(documents.AWAITED_TEXT, phase) or store.document(documents.LOADING_CHECKPOINTS, phase)
     return list(document["fingerprints"]) if document else []
 
 
@@ -114,10 +115,10 @@ def _loaded(
     """What is loaded already, if it is the same; the sentences are written if they alone are missing."""
     if (record.phase, record.feedback) != (phase, feedback):
         raise _other_text(phase)
-    awaited = store.document("awaited", phase.name)
+    awaited = store.document(documents.AWAITED_TEXT, phase.name)
     if awaited is not None:
         _write(store, phase, blocks, progress, clock, awaited["fingerprints"])
-        store.delete("awaited", phase.name)
+        store.delete(documents.AWAITED_TEXT, phase.name)
     elif [block.fingerprint for block in blocks][-1] != record.fingerprint:
         raise _other_text(phase)
     return record
@@ -132,7 +133,7 @@ class _Checkpoints:
 
     def __init__(self, store: Store, phase: str, clock: Callable[[], float]) -> None:
         self._store, self._phase, self._clock = store, phase, clock
-        self._known = store.document("loading", phase)
+        self._known = store.document(documents.LOADING_CHECKPOINTS, phase)
         self._mine: list[str] = []
 
     def begin(self, fingerprint: str) -> bool:
@@ -166,10 +167,10 @@ class _Checkpoints:
     def _keep(self, at: float) -> bool:
         document = {"fingerprints": list(self._mine), "at": at}
         if self._known is None:
-            kept = self._store.create("loading", self._phase, document)
+            kept = self._store.create(documents.LOADING_CHECKPOINTS, self._phase, document)
         else:
-            kept = self._store.swap("loading", self._phase, self._known, document)
-        self._known = document if kept else self._store.document("loading", self._phase)
+            kept = self._store.swap(documents.LOADING_CHECKPOINTS, self._phase, self._known, document)
+        self._known = document if kept else self._store.document(documents.LOADING_CHECKPOINTS, self._phase)
         return kept
 
 

@@ -17,7 +17,9 @@ from typing import Self
 from lambdas.errors import BadRequestError, OrganiserError
 from lambdas.feedback import Feedback, Verdict
 from lambdas.ledger import Run
-from lambdas.store.interface import Document, Store, StoreError
+from lambdas.store import documents
+from lambdas.store.documents import Document, DocumentKind
+from lambdas.store.interface import Store, StoreError
 from lambdas.tokens import MAX_KEYS, KeyRing
 from leaderboard.families import Role, RoleKind
 from task.layout import Layout
@@ -28,6 +30,7 @@ KEY_PREFIX = "bmt_"  # so that secret scanners and people recognise it
 MAX_CHANGE_RACES = 20  # lost in a row before an organiser is asked to look again
 DEFAULT_RUNS = {True: 1_000, False: 100}  # runs per participant in a phase: repeatable or not
 
+_RING_NAME = "tokens"  # of the one document of its kind
 _API_KEY = re.compile(KEY_PREFIX + r"[A-Za-z0-9_-]{43}", re.ASCII)
 
 
@@ -147,11 +150,11 @@ class Registry:
     # participants and keys
 
     def participant(self, name: str) -> Participant | None:
-        document = self._store.document("participant", name)
+        document = self._store.document(documents.PARTICIPANT, name)
         return Participant(**document) if document else None
 
     def participants(self) -> list[Participant]:
-        return [Participant(**document) for document in self._store.documents("participant")]
+        return [Participant(**document) for document in self._store.documents(documents.PARTICIPANT)]
 
     def add_participant(self, name: str) -> str:
         """Register a participant and return the first API key: it can never be shown again."""
@@ -164,27 +167,34 @@ class Registry:
 
     def register(self, participant: Participant) -> bool:
         """Write down a participant; False if there is one of that name."""
-        return self._store.create("participant", participant.name, asdict(participant))
+        return self._store.create(documents.PARTICIPANT, participant.name, asdict(participant))
 
     def set_disabled(self, name: str, disabled: bool) -> None:
         self.known_participant(name)
-        self._change("participant", name, lambda document: {**document, "disabled": disabled})
+        self._change(documents.PARTICIPANT, name, lambda document: {**document, "disabled": disabled})
 
     def add_key(self, name: str) -> str:
         """A further API key of a participant, shown only here."""
         self.known_participant(name)
         api_key = KEY_PREFIX + secrets.token_urlsafe(32)
-        digest = hashlib.sha256(api_key.encode()).hexdigest()
-        self._store.replace("key", digest, asdict(ApiKey(digest, name, self.now())))
+        self.register_key(ApiKey(hashlib.sha256(api_key.encode()).hexdigest(), name, self.now()))
         return api_key
 
+    def register_key(self, key: ApiKey) -> None:
+        """Write what is kept of a key."""
+        self._store.replace(documents.API_KEY, key.digest, asdict(key))
+
     def key(self, digest: str) -> ApiKey | None:
-        document = self._store.document("key", digest)
+        document = self._store.document(documents.API_KEY, digest)
         return ApiKey(**document) if document else None
 
     def keys(self, name: str) -> list[ApiKey]:
         """All keys that a participant ever had, oldest first."""
-        found = [ApiKey(**document) for document in self._store.documents("key") if document["participant"] == name]
+        found = [
+            ApiKey(**document)
+            for document in self._store.documents(documents.API_KEY)
+            if document["participant"] == name
+        ]
         return sorted(found, key=lambda key: (key.created_at, key.digest))
 
     def one_key(self, name: str, short: str) -> ApiKey:
@@ -204,24 +214,24 @@ class Registry:
         chosen = self.keys(name) if short is None else [self.one_key(name, short)]
         valid = [key for key in chosen if not key.revoked]
         for key in valid:
-            self._change("key", key.digest, lambda document: {**document, "revoked": True})
+            self._change(documents.API_KEY, key.digest, lambda document: {**document, "revoked": True})
         return len(valid)
 
     def forget_keys(self, name: str) -> None:
         """Remove all keys of a participant, and what is known of them."""
         for key in self.keys(name):
-            self._store.delete("key", key.digest)
+            self._store.delete(documents.API_KEY, key.digest)
 
     def forget(self, name: str) -> None:
         """Remove the roles, the claims and the name of a participant; what the ledger says of it stays."""
         for role in self.roles():
             if role.participant == name:
-                self._store.delete("role", f"{name}/{role.system}")
+                self._store.delete(documents.ROLE, _role_name(name, role.system))
         for record in self.phases():
             claims = self.claims(name, record.phase.name)
             for ordinal in reversed(range(len(claims))):  # so that an interruption leaves the first ones, as they count
-                self._store.delete(_claims(name, record.phase.name), f"{ordinal:06d}")
-        self._store.delete("participant", name)
+                self._store.delete(documents.claims(name, record.phase.name), _claim_name(ordinal))
+        self._store.delete(documents.PARTICIPANT, name)
 
     def known_participant(self, name: str) -> Participant:
         """A participant that must be there."""
@@ -233,7 +243,7 @@ class Registry:
     # phases
 
     def phase(self, name: str) -> PhaseRecord | None:
-        document = self._store.document("phase", name)
+        document = self._store.document(documents.PHASE, name)
         return PhaseRecord.from_document(document) if document else None
 
     def known_phase(self, name: str) -> PhaseRecord:
@@ -245,27 +255,27 @@ class Registry:
 
     def phases(self) -> list[PhaseRecord]:
         """The phases of the task, shortest first."""
-        records = [PhaseRecord.from_document(document) for document in self._store.documents("phase")]
+        records = [PhaseRecord.from_document(document) for document in self._store.documents(documents.PHASE)]
         return sorted(records, key=lambda record: record.phase.layout.total)
 
     def put_phase(self, record: PhaseRecord) -> bool:
         """Announce a phase that was loaded; False if there is one of that name."""
-        return self._store.create("phase", record.phase.name, record.as_document())
+        return self._store.create(documents.PHASE, record.phase.name, record.as_document())
 
     def set_phase(self, name: str, state: PhaseState, *, runs: int | None = None) -> PhaseRecord:
         """Open, freeze or close a phase, and optionally change how many runs a participant may open."""
         self.known_phase(name)
         changes = {"state": state.value} if runs is None else {"state": state.value, "runs": runs}
-        return PhaseRecord.from_document(self._change("phase", name, lambda document: {**document, **changes}))
+        return PhaseRecord.from_document(self._change(documents.PHASE, name, lambda document: {**document, **changes}))
 
     # claims: the runs of a participant in a phase, in the order in which they were opened
 
     def claims(self, participant: str, phase: str) -> list[Run]:
-        return [Run(**document) for document in self._store.documents(_claims(participant, phase))]
+        return [Run(**document) for document in self._store.documents(documents.claims(participant, phase))]
 
     def claim(self, run: Run, ordinal: int) -> bool:
         """Take the place after ``ordinal`` earlier claims; False if somebody was faster."""
-        return self._store.create(_claims(run.participant, run.phase), f"{ordinal:06d}", asdict(run))
+        return self._store.create(documents.claims(run.participant, run.phase), _claim_name(ordinal), asdict(run))
 
     def runs(self, phase: str) -> list[Run]:
         """All runs of a phase, by participant."""
@@ -274,7 +284,10 @@ class Registry:
     # roles: what the organiser says about systems
 
     def roles(self) -> list[Role]:
-        return [Role(**{**document, "kind": RoleKind(document["kind"])}) for document in self._store.documents("role")]
+        return [
+            Role(**{**document, "kind": RoleKind(document["kind"])})
+            for document in self._store.documents(documents.ROLE)
+        ]
 
     def set_role(self, participant: str, system: str, kind: RoleKind, family: str | None = None) -> Role:
         """Designate a system of a participant, in all phases; who was designated before stays so."""
@@ -283,7 +296,7 @@ class Registry:
         if family is not None:
             check_name(family, "family")
         role = Role(participant, system, kind, family)
-        self._store.replace("role", f"{participant}/{system}", asdict(role))
+        self._store.replace(documents.ROLE, _role_name(participant, system), asdict(role))
         return role
 
     # token keys
@@ -294,10 +307,14 @@ class Registry:
         It comes after those that runs from elsewhere were opened with: no later key may get the number of one of them,
         or ids would change in the middle of a run.
         """
-        self._store.create("ring", "tokens", _ring_document(KeyRing.fresh(after % MAX_KEYS + 1)))
+        self.register_ring(KeyRing.fresh(after % MAX_KEYS + 1))
+
+    def register_ring(self, ring: KeyRing) -> None:
+        """Write the token keys of a task, unless it has some."""
+        self._store.create(documents.KEY_RING, _RING_NAME, _ring_document(ring))
 
     def ring(self) -> KeyRing:
-        document = self._store.document("ring", "tokens")
+        document = self._store.document(documents.KEY_RING, _RING_NAME)
         if document is None:
             raise StoreError("there is no task in this store yet: load one first")
         return _read_ring(document)
@@ -312,9 +329,9 @@ class Registry:
                 raise RegistryError(f"this task has had all of its {MAX_KEYS} token keys: load it into another store")
             return _ring_document(ring.rotated(keep=keep))
 
-        return _read_ring(self._change("ring", "tokens", rotate))
+        return _read_ring(self._change(documents.KEY_RING, _RING_NAME, rotate))
 
-    def _change(self, kind: str, name: str, change: Callable[[Document], Document]) -> Document:
+    def _change(self, kind: DocumentKind, name: str, change: Callable[[Document], Document]) -> Document:
         """Change a document that is there, without losing what somebody else changes at the same time."""
         for _ in range(MAX_CHANGE_RACES):
             known = self._store.document(kind, name)
@@ -330,8 +347,12 @@ def _read_ring(document: Document) -> KeyRing:
     return KeyRing({int(number): bytes.fromhex(secret) for number, secret in document["secrets"].items()})
 
 
-def _claims(participant: str, phase: str) -> str:
-    return f"run/{participant}/{phase}"
+def _claim_name(ordinal: int) -> str:
+    return f"{ordinal:06d}"
+
+
+def _role_name(participant: str, system: str) -> str:
+    return f"{participant}/{system}"
 
 
 def _ring_document(ring: KeyRing) -> Document:

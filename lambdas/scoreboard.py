@@ -13,6 +13,7 @@ from threading import Lock
 from lambdas import ledger
 from lambdas.ledger import Result, Run
 from lambdas.registry import Participant, PhaseRecord, PhaseState, Registry
+from lambdas.store import documents
 from lambdas.store.interface import Store
 from leaderboard.metrics.bleu import BleuStatistics
 from leaderboard.metrics.online import GapError, RelativeReward, Round
@@ -66,7 +67,7 @@ class Scoreboard:
 
     def summaries(self, record: PhaseRecord) -> list[Summary]:
         """Of every run of a phase that anything is known of."""
-        found = (_read(document) for document in self._store.documents(_kind(record.phase.name)))
+        found = (_read(document) for document in self._store.documents(documents.run_summaries(record.phase.name)))
         return [summary for summary in found if summary is not None]
 
     def follow(self, record: PhaseRecord, run: Run, rounds: Iterable[ledger.Round]) -> bool:
@@ -107,7 +108,7 @@ class Scoreboard:
     def forget_unclaimed(self, record: PhaseRecord) -> None:
         """Take runs that nobody has opened off the board."""
         for summary in self.unclaimed(record):
-            self._store.delete(_kind(record.phase.name), summary.identity.run)
+            self._store.delete(documents.run_summaries(record.phase.name), summary.identity.run)
 
     def rebuild(self, record: PhaseRecord, run: Run) -> Summary:
         """Forget what is known of a run and summarise it anew from the ledger."""
@@ -123,7 +124,7 @@ class Scoreboard:
 
     def summary(self, record: PhaseRecord, run: Run) -> Summary:
         """What is known of a run."""
-        document = self._store.document(_kind(record.phase.name), run.id)
+        document = self._store.document(documents.run_summaries(record.phase.name), run.id)
         return (_read(document) if document else None) or self.empty(record, run)
 
     def empty(self, record: PhaseRecord, run: Run) -> Summary:
@@ -147,7 +148,9 @@ class Scoreboard:
         return summary
 
     def _keep(self, summary: Summary) -> None:
-        self._store.replace(_kind(summary.identity.phase), summary.identity.run, summary.as_document())
+        self._store.replace(
+            documents.run_summaries(summary.identity.phase), summary.identity.run, summary.as_document()
+        )
 
 
 def _without_places(board: Board) -> Board:
@@ -181,10 +184,6 @@ def _rounded(told: RelativeReward) -> RelativeReward:
         round(told.relative_sentence_bleu, 1),
         told.length_ratio and round(told.length_ratio, 3),
     )
-
-
-def _kind(phase: str) -> str:
-    return f"board/{phase}"
 
 
 def _read(document: dict[str, object]) -> Summary | None:

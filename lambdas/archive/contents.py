@@ -19,7 +19,7 @@ from lambdas.ledger import Round, Run
 from lambdas.loading import Pair, fingerprinted
 from lambdas.registry import ApiKey, Participant, PhaseRecord
 from lambdas.service import check_translation
-from lambdas.tokens import MAX_KEYS
+from lambdas.tokens import MAX_KEYS, KeyRing
 from leaderboard.families import Role, RoleKind
 from leaderboard.metrics import bleu
 from leaderboard.metrics.online import to_ticks
@@ -103,13 +103,6 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Ring:
-    """The token keys."""
-
-    secrets: dict[str, str]
-
-
-@dataclass(frozen=True, slots=True)
 class End:
     """What vouches for the lines before it."""
 
@@ -117,7 +110,7 @@ class End:
     sha256: str
 
 
-Item = Header | PhaseEntry | Participant | Role | Run | Round | Text | Ring | ApiKey | End
+Item = Header | PhaseEntry | Participant | Role | Run | Round | Text | KeyRing | ApiKey | End
 
 
 def round_says(played: Round) -> dict[str, Any]:
@@ -278,13 +271,13 @@ class Contents:
         self._once("role", (role.participant, role.system))
         return role
 
-    def _ring(self, says: dict[str, Any]) -> Ring:
+    def _ring(self, says: dict[str, Any]) -> KeyRing:
         secrets: dict[str, str] = says["secrets"]
         numbers = {str(number) for number in range(1, MAX_KEYS + 1)}  # in one spelling: no key comes twice
         if not secrets or not all(number in numbers and _HEX.fullmatch(secret) for number, secret in secrets.items()):
             raise self._wrong("no token key can be like this")
         self._once("ring", "")
-        return Ring(secrets)
+        return KeyRing({int(number): bytes.fromhex(secret) for number, secret in secrets.items()})
 
     def _key(self, says: dict[str, Any]) -> ApiKey:
         key = ApiKey(**says)

@@ -8,21 +8,23 @@ Keys come last, so nobody can play before everything is there.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Self
 
 from lambdas.archive import lines
-from lambdas.archive.contents import STEP, Contents, End, Header, Item, PhaseEntry, Ring, Text, reported
+from lambdas.archive.contents import STEP, Contents, End, Header, Item, PhaseEntry, Text, reported
 from lambdas.ledger import Round, Run
 from lambdas.loading import await_text, load_phase
 from lambdas.registry import ApiKey, Participant, PhaseRecord, Registry
 from lambdas.scoreboard import Scoreboard
+from lambdas.store import documents
 from lambdas.store.interface import Store, StoreError
+from lambdas.tokens import KeyRing
 from leaderboard.families import Role
 
-_NOTE = ("import", "archive")  # kind and name of the note in the store
+_NOTE = (documents.ARCHIVE_IMPORT, "archive")  # kind and name of the note in the store
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +107,13 @@ class _Restoring:
             case PhaseEntry(record, checkpoints):
                 self._phase(record, checkpoints)
             case Participant():
-                self._store.replace("participant", item.name, asdict(item))
+                self._registry.register(item)
             case Role():
-                self._store.replace("role", f"{item.participant}/{item.system}", asdict(item))
-            case Ring(secrets):
-                self._store.create("ring", "tokens", {"secrets": secrets})
+                self._registry.set_role(item.participant, item.system, item.kind, item.family)
+            case KeyRing():
+                self._registry.register_ring(item)
             case ApiKey():
-                self._store.replace("key", item.digest, asdict(item))
+                self._registry.register_key(item)
             case Header() | End():
                 pass
 

@@ -1,8 +1,9 @@
 """Where everything is kept: one small interface, embedded (SQLite) or in the cloud (DynamoDB)."""
 
-from lambdas.store.interface import Document, Shelf, Store, StoreAddressError, StoreError
+from lambdas.store.documents import Document, DocumentKind
+from lambdas.store.interface import Shelf, Store, StoreAddressError, StoreError
 
-__all__ = ["Document", "Shelf", "Store", "StoreAddressError", "StoreError", "open_store"]
+__all__ = ["Document", "DocumentKind", "Shelf", "Store", "StoreAddressError", "StoreError", "open_store"]
 
 
 def open_store(address: str) -> Store:

@@ -25,7 +25,8 @@ from botocore.exceptions import ConnectionError as NoConnectionError
 
 from lambdas.errors import UnavailableError
 from lambdas.ledger import OPENING, Progress, Result, Round, Run
-from lambdas.store.interface import Document, Shelf, StoreAddressError, StoreError
+from lambdas.store.documents import Document, DocumentKind
+from lambdas.store.interface import Shelf, StoreAddressError, StoreError
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -99,25 +100,25 @@ class DynamoDBStore:
 
     # documents
 
-    def document(self, kind: str, name: str) -> Document | None:
+    def document(self, kind: DocumentKind, name: str) -> Document | None:
         item = self._get(self._task, kind, {"S": name})
         return json.loads(item["json"]["S"]) if item else None
 
-    def documents(self, kind: str) -> list[Document]:
+    def documents(self, kind: DocumentKind) -> list[Document]:
         return [json.loads(item["json"]["S"]) for item in self._query(self._task, "pk = :pk", {":pk": {"S": kind}})]
 
-    def create(self, kind: str, name: str, document: Document) -> bool:
+    def create(self, kind: DocumentKind, name: str, document: Document) -> bool:
         return self._put_new(self._task, _document_item(kind, name, document))
 
-    def replace(self, kind: str, name: str, document: Document) -> None:
+    def replace(self, kind: DocumentKind, name: str, document: Document) -> None:
         item = _document_item(kind, name, document)
         _ask(lambda: self._client.put_item(TableName=self._task, Item=item))
 
-    def delete(self, kind: str, name: str) -> None:
+    def delete(self, kind: DocumentKind, name: str) -> None:
         key: Any = {"pk": {"S": kind}, "sk": {"S": name}}
         _ask(lambda: self._client.delete_item(TableName=self._task, Key=key))
 
-    def swap(self, kind: str, name: str, known: Document, document: Document) -> bool:
+    def swap(self, kind: DocumentKind, name: str, known: Document, document: Document) -> bool:
         # a write that succeeded unheard and is repeated finds its own document, which is as good
         either = {":known": {"S": json.dumps(known)}, ":written": {"S": json.dumps(document)}}
         condition = "#json IN (:known, :written)"
@@ -300,7 +301,7 @@ def _ask(call: Callable[[], Told]) -> Told:
         raise UnavailableError from failure
 
 
-def _document_item(kind: str, name: str, document: Document) -> Item:
+def _document_item(kind: DocumentKind, name: str, document: Document) -> Item:
     return {"pk": {"S": kind}, "sk": {"S": name}, "json": {"S": json.dumps(document)}}
 
 

@@ -9,12 +9,11 @@ that cannot answer raises ``UnavailableError``; the write may or may not have ha
 
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Protocol
 
 from lambdas.errors import OrganiserError
 from lambdas.ledger import Progress, Result, Round, Run
-
-Document = dict[str, Any]  # what JSON can hold
+from lambdas.store.documents import Document, DocumentKind
 
 
 class StoreError(OrganiserError):
@@ -43,22 +42,22 @@ class Store(Protocol):
 
     # documents: phases, participants, keys, claims on runs
 
-    def document(self, kind: str, name: str) -> Document | None:
+    def document(self, kind: DocumentKind, name: str) -> Document | None:
         """One document, or None."""
 
-    def documents(self, kind: str) -> list[Document]:
+    def documents(self, kind: DocumentKind) -> list[Document]:
         """All documents of a kind, ordered by name."""
 
-    def create(self, kind: str, name: str, document: Document) -> bool:
+    def create(self, kind: DocumentKind, name: str, document: Document) -> bool:
         """Write a document unless one of that name exists; tell whether it was written."""
 
-    def replace(self, kind: str, name: str, document: Document) -> None:
+    def replace(self, kind: DocumentKind, name: str, document: Document) -> None:
         """Write a document, whatever was there."""
 
-    def delete(self, kind: str, name: str) -> None:
+    def delete(self, kind: DocumentKind, name: str) -> None:
         """Remove a document, if it is there."""
 
-    def swap(self, kind: str, name: str, known: Document, document: Document) -> bool:
+    def swap(self, kind: DocumentKind, name: str, known: Document, document: Document) -> bool:
         """Write a document if the one that is there is still the one that was read; tell whether it was written."""
 
     # blocks of packed sentences

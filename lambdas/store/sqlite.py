@@ -27,7 +27,8 @@ from weakref import WeakSet
 
 from lambdas.errors import UnavailableError
 from lambdas.ledger import Progress, Result, Round, Run
-from lambdas.store.interface import Document, Shelf, StoreAddressError, StoreError
+from lambdas.store.documents import Document, DocumentKind
+from lambdas.store.interface import Shelf, StoreAddressError, StoreError
 
 BUSY_SECONDS = 5.0  # how long a writer waits for another process before it gives up: half of what a function has
 IN_MEMORY = ":memory:"  # what SQLite calls a database without a file
@@ -140,25 +141,25 @@ class SQLiteStore:
 
     # documents
 
-    def document(self, kind: str, name: str) -> Document | None:
+    def document(self, kind: DocumentKind, name: str) -> Document | None:
         rows = self._all("SELECT json FROM documents WHERE kind = ? AND name = ?", (kind, name))
         return json.loads(rows[0][0]) if rows else None
 
-    def documents(self, kind: str) -> list[Document]:
+    def documents(self, kind: DocumentKind) -> list[Document]:
         rows = self._all("SELECT json FROM documents WHERE kind = ? ORDER BY name", (kind,))
         return [json.loads(text) for (text,) in rows]
 
-    def create(self, kind: str, name: str, document: Document) -> bool:
+    def create(self, kind: DocumentKind, name: str, document: Document) -> bool:
         insert = "INSERT INTO documents VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
         return self._write(insert, (kind, name, json.dumps(document))) == 1
 
-    def replace(self, kind: str, name: str, document: Document) -> None:
+    def replace(self, kind: DocumentKind, name: str, document: Document) -> None:
         self._write("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", (kind, name, json.dumps(document)))
 
-    def delete(self, kind: str, name: str) -> None:
+    def delete(self, kind: DocumentKind, name: str) -> None:
         self._write("DELETE FROM documents WHERE kind = ? AND name = ?", (kind, name))
 
-    def swap(self, kind: str, name: str, known: Document, document: Document) -> bool:
+    def swap(self, kind: DocumentKind, name: str, known: Document, document: Document) -> bool:
         update = "UPDATE documents SET json = ? WHERE kind = ? AND name = ? AND json = ?"
         return self._write(update, (json.dumps(document), kind, name, json.dumps(known))) == 1
 

@@ -8,6 +8,7 @@ from lambdas.audit import Auditor
 from lambdas.feedback import Feedback
 from lambdas.registry import PhaseState, Registry
 from lambdas.scoreboard import Scoreboard
+from lambdas.store import documents
 from lambdas.store.sqlite import SQLiteStore
 from leaderboard.metrics.online import to_ticks
 from tests.lambdas import tasks
@@ -117,9 +118,9 @@ def test_more_rounds_than_there_are(played):
 
 def test_a_board_that_does_not_show_the_ledger(played):
     store, record, run = played
-    document = store.document("board/dev", run.id)
+    document = store.document(documents.run_summaries("dev"), run.id)
     document["total"][1] += 1
-    store.replace("board/dev", run.id, document)
+    store.replace(documents.run_summaries("dev"), run.id, document)
     [found] = Auditor(store).audit(record, run)
     assert str(found) == f"run {run.id}: the board does not show what the ledger holds; rebuild it"
 
@@ -135,7 +136,7 @@ def test_a_board_that_is_behind_is_no_damage_but_the_rest_is_checked(under_way):
 
 def test_a_board_without_the_end_of_a_finished_run(played):
     store, record, run = played
-    store.delete("board/dev", run.id)
+    store.delete(documents.run_summaries("dev"), run.id)
     assert complaints(store, record, run) == [(None, "the board does not show its last 14 rounds; rebuild it")]
     Scoreboard(store).follow(record, run, list(store.rounds(run.id))[:4])
     auditor = Auditor(store)

@@ -11,7 +11,7 @@ from lambdas.handlers import board
 from lambdas.registry import Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.service import Service
-from lambdas.store import StoreError, open_store
+from lambdas.store import StoreError, documents, open_store
 from lambdas.store.dynamodb import _round_item, _run_item
 from tests.lambdas import tasks
 
@@ -64,7 +64,7 @@ def test_an_opening_alone_is_no_news(played):
 def test_the_translation_is_not_copied(played):
     store, run = played
     board.fold(store, stream(store, run))
-    assert "quelle" not in str(store.documents("board/dev"))
+    assert "quelle" not in str(store.documents(documents.run_summaries("dev")))
 
 
 def test_what_is_removed_from_the_ledger_is_not_folded(sqlite):
@@ -81,7 +81,7 @@ def test_what_was_not_delivered_is_read_from_the_ledger(played):
 
 def test_a_summary_of_another_version_is_made_again(played):
     store, run = played
-    store.replace("board/dev", run, {"version": 0})
+    store.replace(documents.run_summaries("dev"), run, {"version": 0})
     assert summaries(store) == []
     board.fold(store, stream(store, run)[-1:])
     assert summaries(store) == [from_the_ledger(store, run)]

@@ -6,6 +6,7 @@ import pytest
 
 from lambdas.errors import AlreadyPlayedError
 from lambdas.service import Service
+from lambdas.store import documents
 from lambdas.store.sqlite import SQLiteStore
 from tests.lambdas import tasks
 from tests.lambdas.faults import CrashError, FaultyStore
@@ -34,7 +35,7 @@ class Learner:
 
 
 def ledger(store):
-    (claim,) = store.documents("run/acme/training")
+    (claim,) = store.documents(documents.claims("acme", "training"))
     return [
         (played.index, played.translation, played.shown, played.clean_ticks) for played in store.rounds(claim["id"])
     ]

@@ -9,6 +9,7 @@ from lambdas.archive import Archive, export
 from lambdas.audit import Auditor
 from lambdas.erasure import Eraser
 from lambdas.registry import Registry, RegistryError
+from lambdas.store import documents
 from lambdas.store.sqlite import SQLiteStore
 from leaderboard.families import RoleKind
 from tests.lambdas import tasks
@@ -54,7 +55,7 @@ def test_the_name_is_gone_and_nothing_else(store):
     assert contests.boards(store) == {phase: board.replace('"acme"', '"erased-1"') for phase, board in before.items()}
     assert verify(store) == (6, 59, [])
     assert Registry(store).keys("acme") == Registry(store).keys("erased-1") == []
-    assert store.documents("run/acme/dev") == []
+    assert store.documents(documents.claims("acme", "dev")) == []
     assert [role.kind for role in Registry(store).roles() if role.participant == "erased-1"] == [RoleKind.BASELINE]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from lambdas.errors import BadRequestError
 from lambdas.registry import PhaseState, Registry, RegistryError, digest_of
-from lambdas.store import StoreError
+from lambdas.store import StoreError, documents
 from tests.lambdas import tasks
 
 
@@ -123,7 +123,7 @@ def test_token_keys_are_made_once_and_can_be_rotated(registry):
 
 
 def test_token_keys_end_at_255(registry, sqlite):
-    sqlite.replace("ring", "tokens", {"secrets": {"255": "00" * 32}})
+    sqlite.replace(documents.KEY_RING, "tokens", {"secrets": {"255": "00" * 32}})
     with pytest.raises(RegistryError, match="255"):
         registry.rotate_ring(keep=True)
     assert registry.ring().secrets.keys() == {255}

@@ -11,6 +11,7 @@ from lambdas.feedback import Feedback
 from lambdas.registry import PhaseRecord, PhaseState, Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.service import Service
+from lambdas.store import documents
 from leaderboard.families import RoleKind
 from task.layout import Layout
 from task.phases import Phase
@@ -84,7 +85,7 @@ class TestCatchingUp:
         service, player = playing(sqlite)
         play(service, player)
         assert Service(sqlite, streamed=True).leaderboard(None, "dev").rows == []
-        assert sqlite.documents("board/dev") == []
+        assert sqlite.documents(documents.run_summaries("dev")) == []
 
     def test_a_board_is_remembered_for_a_moment(self, sqlite):
         tasks.load(sqlite)
@@ -112,7 +113,11 @@ class TestCatchingUp:
         empty = service.open_run(player, "dev", "idle").run
         record, board = Registry(sqlite).known_phase("dev"), Scoreboard(sqlite)
         board.catch_up(record)
-        sqlite.replace("board/dev", empty, {**sqlite.document("board/dev", run), "run": empty})
+        sqlite.replace(
+            documents.run_summaries("dev"),
+            empty,
+            {**sqlite.document(documents.run_summaries("dev"), run), "run": empty},
+        )
         assert board.rebuild(record, sqlite.opening(empty)).rounds == 0
         assert [summary.rounds for summary in board.summaries(record) if summary.identity.run == empty] == [0]
         assert [row.run for row in board.board(record).rows] == [run]

@@ -13,7 +13,7 @@ from lambdas.library import MissingBlockError
 from lambdas.loading import LoadError, load_phase
 from lambdas.registry import Registry
 from lambdas.service import Service
-from lambdas.store import StoreError
+from lambdas.store import StoreError, documents
 from lambdas.store.sqlite import SQLiteStore
 from tests.lambdas import tasks
 from tests.lambdas.archive import contests
@@ -162,7 +162,7 @@ class TestInterrupted:
                 archive.restore(faulty)
                 done = True
             except CrashError:
-                if store.documents("key"):  # nobody has one before everything that was played is there
+                if store.documents(documents.API_KEY):  # nobody has one before everything that was played is there
                     assert contests.ledger(store) == ledger
                 archive.restore(store)
             assert contests.boards(store) == wanted

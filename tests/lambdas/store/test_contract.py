@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from lambdas.ledger import Progress, Round, Run
-from lambdas.store import Shelf
+from lambdas.store import Shelf, documents
 
 RUN = Run("a" * 26, "acme", "dev", "baseline", 1, 1_700_000_000_000, 1)
 OTHER = replace(RUN, id="b" * 26, participant="other")
@@ -24,8 +24,8 @@ def played(index, run=RUN, **changes):
 
 class TestDocuments:
     def test_nothing_is_there_at_first(self, store):
-        assert store.document("phase", "dev") is None
-        assert store.documents("phase") == []
+        assert store.document(documents.PHASE, "dev") is None
+        assert store.documents(documents.PHASE) == []
 
     def test_a_document_comes_back_as_it_was_written(self, store):
         document = {"text": "größe ✓ 𝄞", "number": 2**53, "list": [1, None, True, {"a": ""}], "float": 0.1}

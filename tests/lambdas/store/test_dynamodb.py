@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError, ConnectTimeoutError, EndpointConnec
 from lambdas import errors
 from lambdas.registry import Registry
 from lambdas.service import Service
-from lambdas.store import Shelf, StoreAddressError, StoreError, open_store
+from lambdas.store import Shelf, StoreAddressError, StoreError, documents, open_store
 from lambdas.store.dynamodb import HURRIED, MAX_BLOCK_BYTES, DynamoDBStore
 from tests.lambdas import tasks
 from tests.lambdas.store.test_contract import RUN, played
@@ -123,7 +123,7 @@ def refusal(code, status=400):
 def test_what_time_can_heal_is_unavailable(moto, monkeypatch, error):
     monkeypatch.setattr(moto._client, "put_item", failing(error))
     monkeypatch.setattr(moto._client, "get_item", failing(error))
-    for call in (lambda: moto.append(played(0)), lambda: moto.document("phase", "dev")):
+    for call in (lambda: moto.append(played(0)), lambda: moto.document(documents.PHASE, "dev")):
         with pytest.raises(errors.UnavailableError) as unavailable:
             call()
         assert unavailable.value.retry_after == 1
@@ -161,11 +161,11 @@ class TestTables:
     def test_a_store_that_was_never_prepared(self, moto):
         store = DynamoDBStore(moto._client, "other", may_create=True)
         with pytest.raises(StoreError, match="load a task or deploy the template"):
-            store.document("phase", "dev")
+            store.document(documents.PHASE, "dev")
         store.prepare()
         store.prepare()
-        assert store.document("phase", "dev") is None
-        assert moto.document("phase", "dev") is None
+        assert store.document(documents.PHASE, "dev") is None
+        assert moto.document(documents.PHASE, "dev") is None
 
     def test_two_that_make_tables_at_once(self, moto):
         store = DynamoDBStore(moto._client, "other", may_create=True)
@@ -227,7 +227,7 @@ class TestAddresses:
         assert store._task == "banditmt-task"
         assert store._may_create
         with pytest.raises(errors.UnavailableError):
-            store.document("phase", "dev")
+            store.document(documents.PHASE, "dev")
 
     def test_a_local_server_with_credentials(self, monkeypatch):
         monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)  # which would remember the credentials of another test

@@ -8,6 +8,7 @@ import pytest
 
 from lambdas.errors import UnavailableError
 from lambdas.store import StoreAddressError, StoreError, open_store
+from lambdas.store.documents import DocumentKind
 from lambdas.store.interface import Shelf
 from lambdas.store.sqlite import BUSY_SECONDS, SQLiteStore
 from tests.lambdas.store.test_contract import RUN, played
@@ -35,7 +36,7 @@ def test_a_round_reaches_the_disk_before_its_score_leaves_unless_told_otherwise(
 
 def test_nobody_else_may_read_the_file(tmp_path):
     store = SQLiteStore.open(str(tmp_path / "store.db"))
-    store.create("kind", "name", {})
+    store.create(DocumentKind("kind"), "name", {})
     assert {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {
         "store.db": 0o600,
         "store.db-shm": 0o600,
@@ -227,7 +228,7 @@ def test_a_store_in_memory_leaves_no_file(tmp_path, monkeypatch):
 def test_closing_twice(sqlite):
     sqlite.close()
     sqlite.close()
-    assert sqlite.document("kind", "name") is None  # and it opens again when it is needed
+    assert sqlite.document(DocumentKind("kind"), "name") is None  # and it opens again when it is needed
 
 
 class TestBackups:

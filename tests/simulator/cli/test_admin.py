@@ -7,7 +7,7 @@ import pytest
 
 from lambdas.registry import Registry, digest_of
 from lambdas.service import Service
-from lambdas.store import open_store
+from lambdas.store import documents, open_store
 from simulator.cli import admin as admin_module
 from simulator.cli import run
 from simulator.cloud.plan import UsagePlan
@@ -118,7 +118,9 @@ class TestKeys:
     def test_revoking_what_could_be_several(self, admin, store, prefix):
         admin("participant", "add", "acme")
         for digest in ("1a" * 32, "1b" * 32):
-            store.replace("key", digest, {"digest": digest, "participant": "acme", "created_at": 1, "revoked": False})
+            store.replace(
+                documents.API_KEY, digest, {"digest": digest, "participant": "acme", "created_at": 1, "revoked": False}
+            )
         code, _, err = admin("key", "revoke", "acme", "--key", prefix)
         assert code == 1
         assert "name one" in err

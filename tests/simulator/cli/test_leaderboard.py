@@ -11,7 +11,7 @@ from rich.console import Console
 
 from lambdas.registry import Registry
 from lambdas.service import Service
-from lambdas.store import open_store
+from lambdas.store import documents, open_store
 from simulator.cli import run
 from simulator.cli.leaderboard import print_board, sparkline
 from tests.lambdas import tasks
@@ -259,7 +259,7 @@ class TestRoles:
 class TestRebuildAndVerify:
     def test_a_sound_store(self, banditmt, store):
         assert banditmt("admin", "rebuild") == (0, "4 runs summarised from 49 rounds\n", "")
-        assert len(store.documents("board/dev")) == 4
+        assert len(store.documents(documents.run_summaries("dev"))) == 4
         assert banditmt("admin", "verify") == (0, "49 rounds of 4 runs checked, 0 complaints\n", "")
         assert json.loads(banditmt("admin", "verify", "--phase", "mock", "--json")[1]) == {
             "runs": 0,
@@ -271,8 +271,12 @@ class TestRebuildAndVerify:
     def test_a_board_that_was_tampered_with_is_found_and_mended(self, banditmt, store):
         banditmt("admin", "rebuild", "--phase", "dev")
         [first, *_] = Registry(store).runs("dev")
-        document = store.document("board/dev", first.id)
-        store.replace("board/dev", first.id, {**document, "total": [*document["total"][:1], 1, *document["total"][2:]]})
+        document = store.document(documents.run_summaries("dev"), first.id)
+        store.replace(
+            documents.run_summaries("dev"),
+            first.id,
+            {**document, "total": [*document["total"][:1], 1, *document["total"][2:]]},
+        )
         code, out, _ = banditmt("admin", "verify")
         assert code == 1
         assert f"run {first.id}: the board does not show what the ledger holds" in out
@@ -281,9 +285,14 @@ class TestRebuildAndVerify:
         assert banditmt("admin", "verify")[0] == 0
 
     def test_right_after_a_competition_the_board_is_first_brought_up_to_date(self, banditmt, store):
-        assert store.documents("board/dev") == []
+        assert store.documents(documents.run_summaries("dev")) == []
         assert banditmt("admin", "verify") == (0, "49 rounds of 4 runs checked, 0 complaints\n", "")
-        assert sorted(document["total"][0] for document in store.documents("board/dev")) == [7, 14, 14, 14]
+        assert sorted(document["total"][0] for document in store.documents(documents.run_summaries("dev"))) == [
+            7,
+            14,
+            14,
+            14,
+        ]
 
     def test_where_a_function_follows_the_ledger_its_failure_is_found(self, banditmt, store, monkeypatch):
         monkeypatch.setattr("simulator.cli.judging.stack_region", lambda _: "eu-central-1")
@@ -297,9 +306,9 @@ class TestRebuildAndVerify:
 
     def test_a_run_that_nobody_opened_is_found_and_taken_off(self, banditmt, store):
         banditmt("admin", "rebuild")
-        document = store.document("board/dev", Registry(store).runs("dev")[0].id)
+        document = store.document(documents.run_summaries("dev"), Registry(store).runs("dev")[0].id)
         stray = {**document, "run": "b" * 26}
-        store.replace("board/dev", "b" * 26, stray)
+        store.replace(documents.run_summaries("dev"), "b" * 26, stray)
         code, out, _ = banditmt("admin", "verify")
         assert (code, out.splitlines()[0]) == (
             1,
