@@ -11,8 +11,8 @@ from contextlib import suppress
 from typing import Any, Protocol, TypeVar
 
 from banditmt_client import Client
-from banditmt_client.connection import Answer
-from banditmt_client.errors import refusal
+from banditmt_client.connection import JsonObject
+from banditmt_client.errors import error_for_response
 from lambdas import errors
 from lambdas.registry import Participant, Registry, RegistryError
 from lambdas.service import Service
@@ -38,28 +38,28 @@ class InProcessConnection:
     def __repr__(self) -> str:
         return f"InProcessConnection({self._participant.name!r})"
 
-    def open_run(self, phase: str, system: str) -> Answer:
+    def open_run(self, phase: str, system: str) -> JsonObject:
         return self._told(lambda: self._service.open_run(self._participant, phase, system))
 
-    def run(self, run: str) -> Answer:
+    def run(self, run: str) -> JsonObject:
         return self._told(lambda: self._service.run(self._participant, run))
 
-    def sentence(self, run: str) -> Answer:
+    def sentence(self, run: str) -> JsonObject:
         return self._told(lambda: self._service.sentence(self._participant, run))
 
-    def translate(self, run: str, sentence_id: str, translation: str) -> Answer:
+    def translate(self, run: str, sentence_id: str, translation: str) -> JsonObject:
         return self._told(lambda: self._service.translate(self._participant, run, sentence_id, translation))
 
-    def phases(self) -> Answer:
+    def phases(self) -> JsonObject:
         return {"phases": [phase.as_dict() for phase in _allowed(self._service.phases)]}
 
-    def leaderboard(self, phase: str) -> Answer:
+    def leaderboard(self, phase: str) -> JsonObject:
         return self._told(lambda: self._service.leaderboard(self._participant, phase))
 
     def close(self) -> None:
         """The service outlives its clients."""
 
-    def _told(self, call: Callable[[], _Result]) -> Answer:
+    def _told(self, call: Callable[[], _Result]) -> JsonObject:
         return _allowed(call).as_dict()
 
 
@@ -69,7 +69,7 @@ def _allowed(call: Callable[[], T]) -> T:
         return _patiently(call)
     except errors.ServiceError as refused:
         run = refused.run if isinstance(refused, errors.AlreadyPlayedError) else ""
-        raise refusal(refused.status, refused.code, refused.message, "", run) from None
+        raise error_for_response(refused.status, refused.code, refused.message, "", run) from None
 
 
 def _patiently(call: Callable[[], T]) -> T:

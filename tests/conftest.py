@@ -1,18 +1,19 @@
-"""What tests of several rooms share."""
+"""Fixtures that tests of several packages share."""
 
 import pytest
 from hypothesis import settings
 
 from tests import dynalite
-from tests.client_sdk.java import compile_sdk
+from tests.client_sdk.java_sdk import compile_sdk
 
-# Machines are noisy: how long an example takes says nothing about the code.
+# No deadline: on a busy machine, the duration of an example says nothing about the code.
 settings.register_profile("banditmt", deadline=None)
 settings.load_profile("banditmt")
 
 
 @pytest.fixture(scope="session")
 def dynalite_url():
+    """The address of a dynalite server."""
     with dynalite.running() as url:
         yield url
 

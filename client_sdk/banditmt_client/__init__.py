@@ -1,12 +1,12 @@
-"""What participants install to play a banditmt shared task with any machine-translation system.
+"""The participants' SDK: take part in a banditmt shared task with any machine translation system.
 
-This is a distribution of its own (``banditmt-client``) that needs only ``requests``. It speaks the public protocol and
-nothing else: no torch, no boto3, no other room of this project.
+This is a separate distribution (``banditmt-client``) that depends only on ``requests``. It contains the client side of
+the public HTTP protocol and nothing else: it imports neither torch nor boto3, nor any other package of this project.
 
 >>> from banditmt_client import Client
->>> with Client() as client:                                   # key and address from BANDITMT_API_KEY, BANDITMT_URL
+>>> with Client() as client:  # reads BANDITMT_API_KEY and BANDITMT_URL
 ...     run = client.open_run(phase="dev", system="my-system")
-...     for sentence in run:                                   # resumes where the last process stopped
+...     for sentence in run:  # resumes where the last process stopped
 ...         score = run.submit(translate(sentence.source))
 ...         learn(sentence, score)
 """

@@ -1,4 +1,4 @@
-"""The way in: a client knows the service and the participant's key, and opens runs."""
+"""The entry point of the SDK: a client holds the service address and the API key, and opens runs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 import requests
 
 from banditmt_client._version import __version__
-from banditmt_client.connection import Connection, HttpConnection, not_an_address, user_agent
-from banditmt_client.errors import ConfigurationError, ProtocolError
-from banditmt_client.results import Phase, read_phase
+from banditmt_client.connection import Connection, HttpConnection, invalid_address_error, user_agent
+from banditmt_client.errors import ConfigurationError
+from banditmt_client.results import Phase, invalid_field_error, read_phase
 from banditmt_client.run import Run
 
 KEY_VARIABLE = "BANDITMT_API_KEY"
@@ -21,10 +21,23 @@ URL_VARIABLE = "BANDITMT_URL"
 
 
 class Client:
-    """A participant's connection to a shared task.
+    """A participant's client of a shared task.
 
-    The key and the address come from ``BANDITMT_API_KEY`` and ``BANDITMT_URL`` unless they are given. A client and its
-    runs belong to one thread at a time; make one client for each thread that plays.
+    A client and its runs must be used by one thread at a time; create one client per thread. A client is a context
+    manager that closes its connection on exit.
+
+    Args:
+        api_key: The API key that the organiser issued. Default: the environment variable ``BANDITMT_API_KEY``.
+        url: The address of the service, such as ``https://host/stage``. Default: the environment variable
+            ``BANDITMT_URL``.
+        connect_timeout: Seconds to wait for a connection.
+        read_timeout: Seconds to wait for each part of a response.
+        retries: How often a failed call is retried, 0 or more. Retrying is always safe; see ``connection``.
+        connection: A transport to use instead of HTTP, such as one that calls the service in process. The other
+            arguments are then ignored.
+
+    Raises:
+        ConfigurationError: The key or the address is missing or invalid, or a timeout or ``retries`` is out of range.
     """
 
     def __init__(
@@ -38,13 +51,13 @@ class Client:
         connection: Connection | None = None,
     ) -> None:
         if connection is None:
-            api_key = _Secret((api_key or os.environ.get(KEY_VARIABLE, "")).strip())  # hidden before anything can fail
+            # Wrapped first, so that no later failure shows the key or a password in a traceback.
+            api_key = _Secret((api_key or os.environ.get(KEY_VARIABLE, "")).strip())
             url = _Secret((url or os.environ.get(URL_VARIABLE, "")).strip())
-            if retries < 0 or connect_timeout <= 0 or read_timeout <= 0:
-                raise ConfigurationError("retries are counted from 0, and timeouts are positive seconds")
+            _check_retry_policy(retries, connect_timeout=connect_timeout, read_timeout=read_timeout)
             connection = HttpConnection(
-                _address(url),
-                _key(api_key),
+                _checked_url(url),
+                _checked_key(api_key),
                 user_agent=user_agent(__version__),
                 connect_timeout=connect_timeout,
                 read_timeout=read_timeout,
@@ -53,7 +66,8 @@ class Client:
         self._connection = connection
 
     def __repr__(self) -> str:
-        return f"Client({getattr(self, '_connection', None)!r})"  # None in the traceback of one that was refused
+        # The attribute is missing in the traceback of a constructor that raised.
+        return f"Client({getattr(self, '_connection', None)!r})"
 
     def __enter__(self) -> Client:
         return self
@@ -64,65 +78,116 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection. Later calls of the client and its runs raise ``OrderError``."""
         self._connection.close()
 
     def open_run(self, *, phase: str, system: str) -> Run:
-        """Begin a run of a system over a phase, or go on with the unfinished one of that name."""
+        """Start a run of a system over a phase, or resume the unfinished run of that name.
+
+        Args:
+            phase: The phase, such as ``"mock"``, ``"dev"`` or ``"training"``.
+            system: The name under which the system appears on the leaderboard.
+
+        Returns:
+            The run, positioned at its first sentence without a translation.
+
+        Raises:
+            NotFoundError: The task has no such phase.
+            PhaseClosedError: The organiser has closed or frozen the phase.
+            ConflictError: The system has already completed a phase that can be played only once. The error's ``run``
+                is the id of the finished run.
+            QuotaExceededError: The participant has no runs left in this phase.
+            BanditError: Any other failure; see ``banditmt_client.errors``.
+        """
         return Run(self._connection, self._connection.open_run(phase, system))
 
     def get_run(self, run: str) -> Run:
-        """A run by its id, finished or not: with it a learner that crashed on the very last round gets its score."""
+        """Return a run by its id, whether it is finished or not.
+
+        A learner that crashed during the last round of a run reads the score of that round from ``get_run(id).last``.
+
+        Args:
+            run: The id of one of the participant's own runs (``Run.id``).
+
+        Returns:
+            The run in its current state.
+
+        Raises:
+            NotFoundError: The participant has no run with this id.
+            BanditError: Any other failure; see ``banditmt_client.errors``.
+        """
         return Run(self._connection, self._connection.run(run))
 
     def phases(self) -> list[Phase]:
-        """The phases of the task, and which of them are open."""
-        listed = self._connection.phases().get("phases")
-        if not isinstance(listed, list):
-            raise ProtocolError("the answer of the service has no usable 'phases'; is this the address of the service?")
-        return [read_phase(phase) for phase in listed]
+        """Return the phases of the task with their states.
+
+        Raises:
+            BanditError: The call failed; see ``banditmt_client.errors``.
+        """
+        phases = self._connection.phases().get("phases")
+        if not isinstance(phases, list):
+            raise invalid_field_error("phases")
+        return [read_phase(phase) for phase in phases]
 
     def leaderboard(self, phase: str) -> Mapping[str, Any]:
-        """The leaderboard of a phase, as the service publishes it."""
+        """Return the leaderboard of a phase as the JSON object that the service publishes.
+
+        Args:
+            phase: The phase, such as ``"dev"``.
+
+        Raises:
+            NotFoundError: The task has no such phase.
+            BanditError: Any other failure; see ``banditmt_client.errors``.
+        """
         return self._connection.leaderboard(phase)
 
 
 class _Secret(str):
-    """A string that is not shown by those who show all variables, such as tracebacks and debuggers."""
+    """A string whose ``repr`` is hidden, so that tracebacks and debuggers that print variables do not show it."""
 
     def __repr__(self) -> str:
         return "<hidden>"
 
 
-def _address(url: _Secret) -> str:
+def _check_retry_policy(retries: int, **timeouts: float) -> None:
+    if retries < 0:
+        raise ConfigurationError(f"retries must be 0 or more, not {retries}")
+    for name, seconds in timeouts.items():
+        if seconds <= 0:
+            raise ConfigurationError(f"{name} must be a positive number of seconds, not {seconds}")
+
+
+def _checked_url(url: _Secret) -> str:
     if not url:
-        raise ConfigurationError(f"where is the service? Set {URL_VARIABLE} or pass url=")
-    if "@" in url:  # and therefore perhaps a password, so it is not repeated
+        raise ConfigurationError(f"no service address: set {URL_VARIABLE} or pass url=")
+    if "@" in url:  # It may contain a password, so the message does not repeat it.
         raise ConfigurationError(
-            "the address has an '@' in it: leave out user name and password, the API key is enough"
+            "the service address contains '@': remove the user name and password, the API key is enough"
         )
-    if not _can_be_called(url):
-        raise not_an_address(str(url))
+    if not _is_callable_address(url):
+        raise invalid_address_error(str(url))
     return url.rstrip("/")
 
 
-def _can_be_called(url: str) -> bool:
-    """Would the library that makes the calls take this address, as it stands and with paths at its end?"""
+def _is_callable_address(url: str) -> bool:
+    """Return whether ``requests`` accepts the address, both as it is and with a path appended."""
     if not url.isprintable() or any(mark in url for mark in " ?#"):
         return False
     try:
         prepared = requests.PreparedRequest()
         prepared.prepare_url(url, None)
         parts = urlsplit(prepared.url or "")
-        (parts.hostname or "").encode("idna")  # what the sockets will do with the name
+        (parts.hostname or "").encode("idna")  # as the socket layer does with a host name
     except (requests.RequestException, ValueError):
         return False
     return parts.scheme in ("http", "https")
 
 
-def _key(key: _Secret) -> _Secret:
+def _checked_key(key: _Secret) -> _Secret:
     if not key:
-        raise ConfigurationError(f"no API key: set {KEY_VARIABLE} or pass api_key= (the organiser hands it out)")
+        raise ConfigurationError(f"no API key: set {KEY_VARIABLE} or pass api_key= (the organiser issues keys)")
     if not (key.isascii() and key.isprintable() and " " not in key):
-        raise ConfigurationError("the API key has characters that no key has; was it copied whole and alone?")
+        raise ConfigurationError(
+            "the API key contains invalid characters; check that you copied the whole key and nothing else"
+        )
     return key

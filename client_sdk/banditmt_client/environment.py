@@ -1,4 +1,4 @@
-"""The same run for people who think in Gymnasium: ``reset``, ``step``, and the tuple they expect."""
+"""A run behind Gymnasium's interface: ``reset`` and ``step`` with their usual return values."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from banditmt_client.run import Run
 class TranslationEnvironment:
     """A run as an environment: the observation is a source sentence, the action its translation.
 
+    Args:
+        run: The run to play.
+
     >>> environment = TranslationEnvironment(client.open_run(phase="dev", system="my-system"))
     >>> source, info = environment.reset()
     >>> source, reward, terminated, truncated, info = environment.step("a translation")
@@ -21,22 +24,43 @@ class TranslationEnvironment:
         self.run = run
 
     def reset(self) -> tuple[str | None, dict[str, Any]]:
-        """The pending source sentence (None if the run is finished). A run cannot be rewound: it goes on."""
+        """Return the pending source sentence. A run cannot be rewound, so this continues it.
+
+        Returns:
+            The observation and the info. The observation is the source sentence, or None if the run is finished. The
+            info has the ``index`` and ``total`` of the round; it is empty if the run is finished.
+
+        Raises:
+            BanditError: The call failed; see ``banditmt_client.errors``.
+        """
         sentence = self.run.sentence()
-        return _observe(sentence), _describe(sentence)
+        return _observation(sentence), _info(sentence)
 
     def step(self, action: str) -> tuple[str | None, float, bool, bool, dict[str, Any]]:
-        """Submit a translation: next source, reward, terminated, truncated (never), and the next round's place."""
+        """Submit a translation of the pending sentence.
+
+        Args:
+            action: The translation: one line of text.
+
+        Returns:
+            The next observation (None at the end of the run), the reward in [0, 1], whether the run is now finished
+            (terminated), whether it was cut short (truncated, always False), and the info of the next round.
+
+        Raises:
+            OrderError: The run is finished.
+            InvalidTranslationError: The service would not accept the translation.
+            BanditError: The call failed; see ``banditmt_client.errors``.
+        """
         if self.run.sentence() is None:
-            raise OrderError("this run is finished: there is nothing to translate")
+            raise OrderError("this run is finished: there are no sentences left to translate")
         reward = self.run.submit(action)
         sentence = self.run.sentence()
-        return _observe(sentence), reward, sentence is None, False, _describe(sentence)
+        return _observation(sentence), reward, sentence is None, False, _info(sentence)
 
 
-def _observe(sentence: Sentence | None) -> str | None:
+def _observation(sentence: Sentence | None) -> str | None:
     return None if sentence is None else sentence.source
 
 
-def _describe(sentence: Sentence | None) -> dict[str, Any]:
+def _info(sentence: Sentence | None) -> dict[str, Any]:
     return {} if sentence is None else {"index": sentence.index, "total": sentence.total}

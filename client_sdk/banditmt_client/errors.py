@@ -1,14 +1,20 @@
-"""Everything that can go wrong for a participant, as one small tree.
+"""Every error that the SDK raises, as one small hierarchy.
 
-Every error says what happened and what to do, carries the service's ``code`` for programs to switch on, and the
-``request_id`` that an organiser can look up.
+Every message says what is wrong and what to do. Every error has the service's ``code`` for programs to test, the HTTP
+``status``, and the ``request_id`` with which an organiser can find the request in the logs.
 """
 
 from __future__ import annotations
 
 
 class BanditError(Exception):
-    """The root: catch this to catch everything that this package raises."""
+    """The base class: catch this to catch every error that this package raises.
+
+    Attributes:
+        code: The service's code for the error, such as ``"phase_closed"``; empty if it gave none.
+        status: The HTTP status; 0 if there was no response.
+        request_id: The id of the request, to quote to the organiser; empty if the service gave none.
+    """
 
     def __init__(self, message: str, *, code: str = "", status: int = 0, request_id: str = "") -> None:
         super().__init__(f"{message} [request {request_id}]" if request_id else message)
@@ -18,79 +24,81 @@ class BanditError(Exception):
 
 
 class ConfigurationError(BanditError):
-    """The key or the address of the service is missing or cannot be one."""
+    """The API key, the service address or another setting is missing or invalid."""
 
 
 class OrderError(BanditError):
-    """The calls came in an order that the protocol does not have: one translation per sentence, one after the other."""
+    """A method was called out of order: the protocol takes one translation per sentence, one sentence at a time."""
 
 
 class InvalidTranslationError(BanditError, ValueError):
-    """A translation that the service would not take: empty, too long, or not one line of text."""
+    """The service would not accept the translation: it is empty, too long, or not one line of text."""
 
 
 class ConnectionFailedError(BanditError):
-    """The service could not be reached, or did not answer in time, however often it was tried.
+    """The service could not be reached, or did not respond in time, in any attempt.
 
-    Nothing is lost: rounds are committed once, so the same call, or a new process, goes on where this one stopped.
+    No round is lost: the service commits a round once, so repeat the call, or resume in a new process.
     """
 
 
 class ProtocolError(BanditError):
-    """Something answered that does not speak the protocol: is the address that of a banditmt service?"""
+    """The response does not follow the protocol: check that the address is that of a banditmt service."""
 
 
 class ServiceError(BanditError):
-    """The service understood the request and refused it."""
+    """The service refused the request or failed to process it."""
 
 
 class AuthenticationError(ServiceError):
-    """The key is missing, unknown, revoked, or its participant is disabled."""
+    """The API key is missing, unknown or revoked, or the participant is disabled."""
 
 
 class NotFoundError(ServiceError):
-    """No such run or phase, or the run is somebody else's."""
+    """There is no such phase, or the participant has no such run."""
 
 
 class PhaseClosedError(ServiceError):
-    """The organiser does not let this phase be played now."""
+    """The phase is not open: the organiser has closed or frozen it."""
 
 
 class ConflictError(ServiceError):
-    """The round or the run is settled already; trying again is pointless.
+    """The round has a different translation already, or the run cannot be repeated; a retry cannot succeed.
 
-    ``run`` is the finished run, for ``Client.get_run``, if the phase can be played only once; otherwise empty.
+    Attributes:
+        run: The id of the finished run, to pass to ``Client.get_run``, if the phase can be played only once;
+            otherwise empty.
     """
 
     run = ""
 
 
 class RunFinishedError(ServiceError):
-    """Every sentence of this run has been answered."""
+    """Every sentence of this run has been translated."""
 
 
 class InvalidRequestError(ServiceError):
-    """The request was malformed or too large."""
+    """The request is malformed or too large."""
 
 
 class QuotaExceededError(ServiceError):
-    """The budget is used up; waiting does not help, the organiser can raise it."""
+    """The participant's quota is used up. Waiting does not help; ask the organiser to raise it."""
 
 
 class ThrottledError(ServiceError):
-    """The service asked to slow down more often than this client was told to retry."""
+    """The service still throttles the client after the last retry; slow down, then resume."""
 
 
 class ServerError(ServiceError):
-    """The service failed more often than this client was told to retry. Rounds are committed once: go on later."""
+    """The service still fails after the last retry. No round is lost; resume later."""
 
 
-BY_CODE: dict[str, type[ServiceError]] = {
+ERRORS_BY_CODE: dict[str, type[ServiceError]] = {
     "invalid_key": AuthenticationError,
     "phase_closed": PhaseClosedError,
     "quota_exceeded": QuotaExceededError,
 }
-BY_STATUS: dict[int, type[ServiceError]] = {
+ERRORS_BY_STATUS: dict[int, type[ServiceError]] = {
     401: AuthenticationError,
     403: AuthenticationError,
     404: NotFoundError,
@@ -100,11 +108,23 @@ BY_STATUS: dict[int, type[ServiceError]] = {
 }
 
 
-def refusal(status: int, code: str, message: str, request_id: str, run: str = "") -> ServiceError:
-    """The error for an answer of the service that is not a success."""
-    kind = BY_CODE.get(code) or BY_STATUS.get(status) or (ServerError if status >= 500 else InvalidRequestError)
+def error_for_response(status: int, code: str, message: str, request_id: str, run: str = "") -> ServiceError:
+    """Return the error for a response whose status is not a success.
+
+    Args:
+        status: The HTTP status.
+        code: The field ``code`` of the response, or an empty string.
+        message: The field ``message`` of the response, or an empty string.
+        request_id: The field ``request_id`` of the response, or an empty string.
+        run: The field ``run`` of the response, or an empty string.
+    """
+    kind = (
+        ERRORS_BY_CODE.get(code)
+        or ERRORS_BY_STATUS.get(status)
+        or (ServerError if status >= 500 else InvalidRequestError)
+    )
     error = kind(
-        message or f"the service answered with status {status}", code=code, status=status, request_id=request_id
+        message or f"the service responded with status {status}", code=code, status=status, request_id=request_id
     )
     if isinstance(error, ConflictError):
         error.run = run

@@ -1,7 +1,7 @@
-"""``banditmt-play``: lets any translator that reads lines and writes lines play a shared task.
+"""``banditmt-play``: play a shared task with any translator that reads and writes lines.
 
-The translator is started once. It is given one source sentence per line on its standard input and answers with one
-translation per line on its standard output, flushing after each. Lines are UTF-8 and end with a line feed.
+The translator is started once. It reads one source sentence per line from its standard input and writes one translation
+per line to its standard output, and must flush its output after each line. Lines are UTF-8 and end with a line feed.
 """
 
 from __future__ import annotations
@@ -21,25 +21,32 @@ from banditmt_client.client import KEY_VARIABLE, URL_VARIABLE, Client
 from banditmt_client.errors import BanditError
 from banditmt_client.run import Run
 
-REPORT_EVERY = 100  # rounds
-SILENCE = 10.0  # seconds until somebody who waits in vain is told what may be wrong
+ROUNDS_PER_REPORT = 100
+SILENCE_WARNING_SECONDS = 10.0  # without output, until a warning says what may be wrong
 
 
 class TranslatorError(Exception):
-    """The translator could not be started, or stopped answering."""
+    """The translator could not be started, or stopped translating."""
 
 
 class LineTranslator:
-    """A program that translates line by line."""
+    """A child process that translates line by line. A context manager that stops the process on exit.
+
+    Args:
+        command: The program and its arguments.
+
+    Raises:
+        TranslatorError: The program could not be started.
+    """
 
     def __init__(self, command: Sequence[str]) -> None:
         try:
-            # bytes, because text would also end a line at a carriage return, and every later answer were one too late
+            # In bytes: text mode would also end a line at a carriage return, and every later line would be off by one.
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         except OSError as problem:
             raise TranslatorError(f"cannot start {command[0]!r}: {problem.strerror or problem}") from None
         self._input, self._output = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
-        self._explained = False
+        self._warned = False
 
     def __enter__(self) -> LineTranslator:
         return self
@@ -47,7 +54,7 @@ class LineTranslator:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with suppress(OSError):  # the translator may be gone: there is nothing left to tell it
+        with suppress(OSError):  # the translator may have exited already
             self._input.close()
         self._output.close()
         try:
@@ -57,62 +64,83 @@ class LineTranslator:
             self._process.wait()
 
     def translate(self, source: str) -> str:
-        """One line in, one line out; an empty answer is replaced by the source, because something must be sent."""
+        """Write one line to the translator and return the line that it writes.
+
+        Args:
+            source: The source sentence.
+
+        Returns:
+            The translation, with each run of white space replaced by one space. The source if the line is empty,
+            because the protocol has no empty translations.
+
+        Raises:
+            TranslatorError: The translator exited, or its output is not UTF-8.
+        """
         try:
             self._input.write(source.encode() + b"\n")
             self._input.flush()
             line = self._read_line().decode()
         except (OSError, UnicodeError) as problem:
-            raise TranslatorError(f"the translator broke off: {problem}") from None
+            raise TranslatorError(f"communication with the translator failed: {problem}") from None
         if not line:
             status = self._process.wait()
-            raise TranslatorError(f"the translator ended (exit code {status}) without answering {source!r}")
+            raise TranslatorError(f"the translator exited with code {status} before it translated {source!r}")
         return " ".join(line.split()) or source
 
     def _read_line(self) -> bytes:
-        """The next line, however long it takes; the first long silence is explained."""
-        if self._explained:
+        """Return the next line, however long it takes. The first long silence causes a warning."""
+        if self._warned:
             return self._output.readline()
-        clock = threading.Timer(SILENCE, self._explain)
-        clock.daemon = True
-        clock.start()
+        timer = threading.Timer(SILENCE_WARNING_SECONDS, self._warn)
+        timer.daemon = True
+        timer.start()
         try:
             return self._output.readline()
         finally:
-            clock.cancel()
+            timer.cancel()
 
-    def _explain(self) -> None:
-        self._explained = True
+    def _warn(self) -> None:
+        self._warned = True
         print(
-            f"banditmt-play: the translator has not answered for {SILENCE:g} s; "
-            "it must flush its output after every line (waiting)",
+            f"banditmt-play: no output from the translator for {SILENCE_WARNING_SECONDS:g} s, still waiting; "
+            "it must flush its output after every line",
             file=sys.stderr,
             flush=True,
         )
 
 
 def play(run: Run, translator: LineTranslator, *, report: IO[str]) -> None:
-    """Answer every sentence of a run that is still to be answered."""
+    """Translate all sentences of a run that have no translation yet.
+
+    Args:
+        run: The run.
+        translator: The translator.
+        report: The stream to print progress to.
+
+    Raises:
+        BanditError: A call of the service failed; see ``banditmt_client.errors``.
+        TranslatorError: The translator stopped translating.
+    """
     print(
         f"{run.system}: run {run.id} of phase {run.phase}, at round {run.progress.index:,} of {run.total:,}",
         file=report,
     )
     for sentence in run:
         run.submit(translator.translate(sentence.source))
-        played = run.progress
-        if played.index % REPORT_EVERY == 0 or played.finished:
-            mean = played.cumulative_reward / played.index
-            print(f"{played.index:,} of {played.total:,} rounds, mean reward {mean:.4f}", file=report, flush=True)
+        progress = run.progress
+        if progress.index % ROUNDS_PER_REPORT == 0 or progress.finished:
+            mean = progress.cumulative_reward / progress.index
+            print(f"{progress.index:,} of {progress.total:,} rounds, mean reward {mean:.4f}", file=report, flush=True)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="banditmt-play",
         description="Play a shared task with a translator that reads source lines and writes translation lines.",
-        epilog=f"The key comes from {KEY_VARIABLE}, the address from {URL_VARIABLE} or --url. "
-        "A run that was interrupted goes on where it stopped.",
+        epilog=f"The API key is read from {KEY_VARIABLE}, the service address from {URL_VARIABLE} or --url. "
+        "An interrupted run resumes where it stopped.",
     )
-    parser.add_argument("--phase", required=True, help="mock, dev or training")
+    parser.add_argument("--phase", required=True, help="the phase to play, such as mock, dev or training")
     parser.add_argument("--system", required=True, help="the name of your system on the leaderboard")
     parser.add_argument("--url", help="the address of the service")
     parser.add_argument("--version", action="version", version=f"banditmt-play {__version__}")
@@ -120,28 +148,38 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _missing(url: str | None) -> str:
-    """What has not been said, and where it can be; the client would advise arguments that only programs have."""
+def _missing_setting(url: str | None) -> str:
+    """Return what is missing and how to set it, or an empty string.
+
+    ``Client`` checks the same, but recommends arguments of Python calls, which this command does not have.
+    """
     if not os.environ.get(KEY_VARIABLE, "").strip():
-        return f"no API key: set {KEY_VARIABLE} (the organiser hands it out)"
+        return f"no API key: set {KEY_VARIABLE} (the organiser issues keys)"
     if not (url or os.environ.get(URL_VARIABLE, "")).strip():
-        return f"where is the service? Set {URL_VARIABLE} or pass --url"
+        return f"no service address: set {URL_VARIABLE} or pass --url"
     return ""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point of the console script."""
-    wishes = _parser().parse_args(arguments)
-    if missing := _missing(wishes.url):
+    """Run the console script.
+
+    Args:
+        arguments: The command line. Default: that of the process.
+
+    Returns:
+        The exit code: 0 on success, 1 on failure, 130 after Ctrl-C.
+    """
+    options = _parser().parse_args(arguments)
+    if missing := _missing_setting(options.url):
         print(f"banditmt-play: {missing}", file=sys.stderr)
         return 1
     try:
-        with Client(url=wishes.url) as client, LineTranslator(wishes.command) as translator:
-            play(client.open_run(phase=wishes.phase, system=wishes.system), translator, report=sys.stderr)
+        with Client(url=options.url) as client, LineTranslator(options.command) as translator:
+            play(client.open_run(phase=options.phase, system=options.system), translator, report=sys.stderr)
     except (BanditError, TranslatorError) as problem:
         print(f"banditmt-play: {problem}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("banditmt-play: interrupted; the same command goes on where this one stopped", file=sys.stderr)
+        print("banditmt-play: interrupted; run the same command again to resume", file=sys.stderr)
         return 130
     return 0

@@ -1,4 +1,4 @@
-"""What the service tells a participant, as frozen values."""
+"""What the service returns to a participant, as frozen dataclasses."""
 
 from __future__ import annotations
 
@@ -11,17 +11,32 @@ from banditmt_client.errors import ProtocolError
 
 @dataclass(frozen=True)
 class Sentence:
-    """A source sentence that waits for its one translation."""
+    """A pending source sentence, which takes exactly one translation.
 
-    id: str  # opaque: proves to the service that all rounds before were answered
-    index: int  # of the round, counted from 0
-    total: int  # rounds in the run
+    Attributes:
+        id: An opaque token that proves to the service that all earlier rounds are committed.
+        index: The index of the round, counted from 0.
+        total: The number of rounds in the run.
+        source: The text to translate.
+    """
+
+    id: str
+    index: int
+    total: int
     source: str
 
 
 @dataclass(frozen=True)
 class Round:
-    """A round that was answered."""
+    """A committed round.
+
+    Attributes:
+        id: The id of the sentence.
+        index: The index of the round, counted from 0.
+        source: The source sentence.
+        translation: The translation that was submitted.
+        score: The reward that it received, in [0, 1].
+    """
 
     id: str
     index: int
@@ -32,74 +47,101 @@ class Round:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run has come."""
+    """The progress of a run.
 
-    index: int  # rounds answered
+    Attributes:
+        index: The number of committed rounds.
+        total: The number of rounds in the run.
+        cumulative_reward: The sum of the scores of the committed rounds.
+    """
+
+    index: int
     total: int
     cumulative_reward: float
 
     @property
     def finished(self) -> bool:
+        """Whether all rounds are committed."""
         return self.index >= self.total
 
 
 @dataclass(frozen=True)
 class Phase:
-    """A part of the task that can be played."""
+    """A phase of the task.
+
+    Attributes:
+        name: The name, to pass to ``Client.open_run``.
+        state: ``"open"``, ``"closed"`` or ``"frozen"``.
+        total: The number of rounds.
+        repeatable: Whether a system may play the phase more than once.
+    """
 
     name: str
-    state: str  # open, closed or frozen
-    total: int  # rounds
-    repeatable: bool  # may a system run through it again?
+    state: str
+    total: int
+    repeatable: bool
 
 
-def field(answer: Mapping[str, Any], name: str, kind: type | tuple[type, ...]) -> Any:
-    """One field of an answer; an answer without it does not come from a banditmt service."""
-    value = answer.get(name)
+def read_field(response: Mapping[str, Any], name: str, kind: type | tuple[type, ...]) -> Any:
+    """Return one field of a response.
+
+    Raises:
+        ProtocolError: The field is missing or has another type, so the response is not that of a banditmt service.
+    """
+    value = response.get(name)
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise _unusable(name)
+        raise invalid_field_error(name)
     return value
 
 
-def read_number(answer: Mapping[str, Any], name: str, *, at_most: int) -> float:
-    """A number that is not negative and not larger than it can be; one that is none would spoil what is learned."""
-    value = field(answer, name, (int, float))
+def read_number(response: Mapping[str, Any], name: str, *, at_most: int) -> float:
+    """Return a field that is a number between 0 and ``at_most``. Any other number, such as NaN, would spoil learning.
+
+    Raises:
+        ProtocolError: The field is missing, not a number, or out of range.
+    """
+    value = read_field(response, name, (int, float))
     if not 0 <= value <= at_most:
-        raise _unusable(name)
+        raise invalid_field_error(name)
     return float(value)
 
 
-def read_score(answer: Mapping[str, Any]) -> float:
-    return read_number(answer, "score", at_most=1)
+def read_score(response: Mapping[str, Any]) -> float:
+    """Return the field ``score``, a number in [0, 1]; raise ``ProtocolError`` if it is not."""
+    return read_number(response, "score", at_most=1)
 
 
-def _unusable(name: str) -> ProtocolError:
-    return ProtocolError(f"the answer of the service has no usable {name!r}; is this the address of the service?")
+def invalid_field_error(name: str) -> ProtocolError:
+    """Return the error for a response without a valid field of this name."""
+    return ProtocolError(f"the response has no valid {name!r}; check that the address is that of a banditmt service")
 
 
-def read_sentence(answer: Mapping[str, Any]) -> Sentence:
+def read_sentence(response: Mapping[str, Any]) -> Sentence:
+    """Return the sentence that a JSON object describes; raise ``ProtocolError`` if it describes none."""
     return Sentence(
-        id=field(answer, "id", str),
-        index=field(answer, "index", int),
-        total=field(answer, "total", int),
-        source=field(answer, "source", str),
+        id=read_field(response, "id", str),
+        index=read_field(response, "index", int),
+        total=read_field(response, "total", int),
+        source=read_field(response, "source", str),
     )
 
 
-def read_round(answer: Mapping[str, Any]) -> Round:
+def read_round(response: Mapping[str, Any]) -> Round:
+    """Return the round that a JSON object describes; raise ``ProtocolError`` if it describes none."""
     return Round(
-        id=field(answer, "id", str),
-        index=field(answer, "index", int),
-        source=field(answer, "source", str),
-        translation=field(answer, "translation", str),
-        score=read_score(answer),
+        id=read_field(response, "id", str),
+        index=read_field(response, "index", int),
+        source=read_field(response, "source", str),
+        translation=read_field(response, "translation", str),
+        score=read_score(response),
     )
 
 
-def read_phase(answer: Mapping[str, Any]) -> Phase:
+def read_phase(response: Mapping[str, Any]) -> Phase:
+    """Return the phase that a JSON object describes; raise ``ProtocolError`` if it describes none."""
     return Phase(
-        name=field(answer, "phase", str),
-        state=field(answer, "state", str),
-        total=field(answer, "total", int),
-        repeatable=field(answer, "repeatable", bool),
+        name=read_field(response, "phase", str),
+        state=read_field(response, "state", str),
+        total=read_field(response, "total", int),
+        repeatable=read_field(response, "repeatable", bool),
     )

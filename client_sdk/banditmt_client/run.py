@@ -1,4 +1,4 @@
-"""One pass of a system over a phase, sentence by sentence."""
+"""A run: one pass of a system over a phase, sentence by sentence."""
 
 from __future__ import annotations
 
@@ -8,113 +8,168 @@ from typing import Any
 
 from banditmt_client.connection import Connection
 from banditmt_client.errors import InvalidTranslationError, OrderError, RunFinishedError
-from banditmt_client.results import Progress, Round, Sentence, field, read_number, read_round, read_score, read_sentence
+from banditmt_client.results import (
+    Progress,
+    Round,
+    Sentence,
+    read_field,
+    read_number,
+    read_round,
+    read_score,
+    read_sentence,
+)
 
 
 class Run:
-    """A run: iterate over it for sentences, and submit one translation for each.
+    """A run: iterate over it to get sentences, and submit one translation for each.
 
-    A run that was begun by an earlier process goes on where that one stopped. Belongs to one thread at a time.
+    ``Client.open_run`` and ``Client.get_run`` create runs. A run that an earlier process started resumes where that
+    process stopped. A run must be used by one thread at a time.
+
+    Attributes:
+        id: The id of the run, to pass to ``Client.get_run``.
+        phase: The name of the phase.
+        system: The name of the system.
+        total: The number of rounds.
     """
 
-    def __init__(self, connection: Connection, answer: Mapping[str, Any]) -> None:
-        self.id: str = field(answer, "run", str)
-        self.phase: str = field(answer, "phase", str)
-        self.system: str = field(answer, "system", str)
-        self.total: int = field(answer, "total", int)
-        self._index: int = field(answer, "index", int)
+    def __init__(self, connection: Connection, response: Mapping[str, Any]) -> None:
+        self.id: str = read_field(response, "run", str)
+        self.phase: str = read_field(response, "phase", str)
+        self.system: str = read_field(response, "system", str)
+        self.total: int = read_field(response, "total", int)
+        self._index: int = read_field(response, "index", int)
         self._connection = connection
-        self._pending: Sentence | None = None  # served and not yet answered
+        self._pending: Sentence | None = None  # served, and not yet translated
         self._last: Round | None = None
-        self._reward: float | None = None  # cumulative; unknown until asked for
+        self._cumulative_reward: float | None = None  # unknown until it is asked for
 
     def __repr__(self) -> str:
         return f"<Run {self.id} of {self.system!r} in {self.phase}: {self._index:,} of {self.total:,} rounds>"
 
     def __iter__(self) -> Iterator[Sentence]:
+        """Yield the sentences without a translation, in order.
+
+        Raises:
+            OrderError: The next sentence is asked for before the current one has a translation.
+            BanditError: A call failed; see ``banditmt_client.errors``.
+        """
         while (sentence := self.sentence()) is not None:
             yield sentence
             if self._pending is sentence:
-                raise OrderError(f"round {sentence.index} has not been answered: submit a translation before going on")
+                raise OrderError(
+                    f"round {sentence.index} has no translation yet: submit one before asking for the next sentence"
+                )
 
     def sentence(self) -> Sentence | None:
-        """The sentence that waits for a translation, the same one until it is answered; None when finished."""
+        """Return the pending sentence: the same one until a translation of it is submitted.
+
+        Returns:
+            The sentence, or None if the run is finished.
+
+        Raises:
+            BanditError: The call failed; see ``banditmt_client.errors``.
+        """
         if self._pending is None and self._index < self.total:
             try:
-                self._take(read_sentence(self._connection.sentence(self.id)))
+                self._set_pending(read_sentence(self._connection.sentence(self.id)))
             except RunFinishedError:
                 self._index = self.total
         return self._pending
 
     def submit(self, translation: str) -> float:
-        """Answer the pending sentence and return its score in [0, 1].
+        """Submit the translation of the pending sentence and return its score.
 
-        When the network fails for good, the sentence stays pending: submit the same translation again.
+        If the call fails even after all retries, the sentence stays pending: submit the same translation again.
+
+        Args:
+            translation: One non-empty line of text of at most 4,000 characters.
+
+        Returns:
+            The score of the translation, in [0, 1].
+
+        Raises:
+            OrderError: No sentence is pending, or the run is finished.
+            InvalidTranslationError: The service would not accept the translation. Nothing was sent.
+            ConflictError: The round is committed with a different translation.
+            PhaseClosedError: The organiser has closed or frozen the phase.
+            BanditError: Any other failure; see ``banditmt_client.errors``.
         """
         sentence = self._pending
         if sentence is None:
             raise OrderError(
-                "this run is finished: there is nothing to translate"
+                "this run is finished: there are no sentences left to translate"
                 if self._index >= self.total
-                else "no sentence is waiting for a translation: ask for one first, and submit only once for each"
+                else "no sentence is pending: ask for one first, and submit exactly one translation for each"
             )
-        _check(translation)
-        answer = self._connection.translate(self.id, sentence.id, translation)
-        score = read_score(answer)
-        following = None if answer.get("next") is None else read_sentence(field(answer, "next", Mapping))
+        _check_translation(translation)
+        response = self._connection.translate(self.id, sentence.id, translation)
+        score = read_score(response)
+        following = None if response.get("next") is None else read_sentence(read_field(response, "next", Mapping))
         self._last = Round(sentence.id, sentence.index, sentence.source, translation, score)
         self._index = sentence.index + 1
-        if self._reward is not None:
-            self._reward += score
+        if self._cumulative_reward is not None:
+            self._cumulative_reward += score
         self._pending = None
         if following is not None:
-            self._take(following)
+            self._set_pending(following)
         return score
 
     @property
     def last(self) -> Round | None:
-        """The round that was answered last, here or in an earlier process that crashed before it saw its score."""
+        """The last committed round, or None before the first.
+
+        It may have been committed by an earlier process that crashed before it received the score.
+
+        Raises:
+            BanditError: The call failed; see ``banditmt_client.errors``.
+        """
         if self._last is None and self._index:
             self._refresh()
         return self._last
 
     @property
     def progress(self) -> Progress:
-        """How far the run has come."""
-        if self._reward is None:
+        """The progress of the run.
+
+        Raises:
+            BanditError: The call failed; see ``banditmt_client.errors``.
+        """
+        if self._cumulative_reward is None:
             self._refresh()
-        return Progress(self._index, self.total, self._reward or 0.0)
+        return Progress(self._index, self.total, self._cumulative_reward or 0.0)
 
     def _refresh(self) -> None:
-        answer = self._connection.run(self.id)
-        self._index = field(answer, "index", int)
-        self._reward = read_number(answer, "cumulative_reward", at_most=self.total)
-        last = answer.get("last")
+        response = self._connection.run(self.id)
+        self._index = read_field(response, "index", int)
+        self._cumulative_reward = read_number(response, "cumulative_reward", at_most=self.total)
+        last = response.get("last")
         self._last = None if last is None else read_round(last)
 
-    def _take(self, sentence: Sentence) -> None:
+    def _set_pending(self, sentence: Sentence) -> None:
         self._pending = sentence
         self._index = sentence.index
 
 
-MAX_CHARACTERS = 4_000  # of a translation: the service takes no more
-_NOT_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # controls, and halves of characters
+MAX_TRANSLATION_CHARACTERS = 4_000  # the limit of the service
+_NOT_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # control characters and lone surrogates
 
 
-def _check(translation: str) -> None:
-    """Refuse here what the service would refuse, before it costs a call."""
+def _check_translation(translation: str) -> None:
+    """Raise ``InvalidTranslationError`` for what the service would refuse, before it costs a call."""
     if not isinstance(translation, str):
-        raise InvalidTranslationError(f"a translation is a string, not {type(translation).__name__}")
+        raise InvalidTranslationError(f"a translation must be a string, not {type(translation).__name__}")
     if not translation.strip():
         raise InvalidTranslationError(
-            "a translation may not be empty: send your best guess, for instance the source sentence itself"
+            "the translation is empty: submit your best guess, such as the source sentence itself"
         )
     if _NOT_TEXT.search(translation):
         raise InvalidTranslationError(
-            "a translation is one line of text: line breaks, tabs, other controls and lone surrogates are refused"
+            "a translation must be one line of text: remove line breaks, tabs, other control characters and lone "
+            "surrogates"
         )
-    if len(translation) > MAX_CHARACTERS:
+    if len(translation) > MAX_TRANSLATION_CHARACTERS:
         raise InvalidTranslationError(
-            f"a translation has at most {MAX_CHARACTERS:,} characters, and this one has {len(translation):,}: "
-            "does the system repeat itself?"
+            f"the translation has {len(translation):,} characters, and the limit is {MAX_TRANSLATION_CHARACTERS:,}: "
+            "check whether the system repeats itself"
         )

@@ -1,4 +1,4 @@
-"""The smallest participant: proposes the source sentence itself. Needs BANDITMT_URL and BANDITMT_API_KEY."""
+"""The smallest participant: submits the source sentence itself. Needs BANDITMT_URL and BANDITMT_API_KEY."""
 
 from banditmt_client import Client
 

@@ -1,7 +1,7 @@
-"""A learner's skeleton: saves itself after every round, and never loses a reward, wherever it is killed.
+"""A skeleton for learners: saves a checkpoint after every round, and never misses a reward, wherever it is killed.
 
-It learns, for each source word, whether copying it or dropping it pays: not a translator, but a complete participant.
-Replace ``Learner``; keep the order of things in ``play``. Needs BANDITMT_URL and BANDITMT_API_KEY.
+For each source word, it learns whether copying or dropping the word earns more. This is no translator, but a complete
+participant. Replace ``Learner``; keep the order of steps in ``play``. Needs BANDITMT_URL and BANDITMT_API_KEY.
 """
 
 import json
@@ -20,7 +20,7 @@ class Learner:
 
     def propose(self, source: str) -> str:
         worth, mean = self.state["worth"], self.state["mean"]
-        rng = random.Random(f"{self.state['rounds']} {source}")  # the same proposal again after a crash
+        rng = random.Random(f"{self.state['rounds']} {source}")  # repeats the same proposal after a crash
         kept = [word for word in source.split() if worth.get(word, mean) >= mean or rng.random() < 0.3]
         return " ".join(kept) or source
 
@@ -32,25 +32,26 @@ class Learner:
         self.state["mean"] += (score - self.state["mean"]) / self.state["rounds"]
 
     def save(self, path: Path) -> None:
-        aside = path.with_name(f"{path.name}.new")
-        aside.write_text(json.dumps(self.state))
-        aside.replace(path)  # all or nothing
+        temporary = path.with_name(f"{path.name}.new")
+        temporary.write_text(json.dumps(self.state))
+        temporary.replace(path)  # atomic: a crash leaves the old checkpoint or the new one
 
 
 def find_run(client: Client, learner: Learner, phase: str, system: str) -> Run:
-    """The learner's own run, even if it was killed on the very last round; else the unfinished one, or a new one."""
+    """Return the run in the checkpoint, even if it is finished; without one, open a new or unfinished run."""
     if learner.state["run"]:
         run = client.get_run(learner.state["run"])
         if (run.phase, run.system) != (phase, system):
             sys.exit(
-                f"the checkpoint is of {run.system!r} in {run.phase}, not {system!r} in {phase}: name another file"
+                f"the checkpoint belongs to {run.system!r} in {run.phase}, not {system!r} in {phase}: "
+                "choose another checkpoint file"
             )
         return run
     return client.open_run(phase=phase, system=system)
 
 
 def catch_up(learner: Learner, run: Run, checkpoint: Path) -> None:
-    """Learn from the last round if it was answered, but its score never learned from."""
+    """Learn from the last committed round if the learner was killed before it could."""
     last = run.last
     if last and last.index == learner.state["rounds"]:
         learner.update(last.translation, last.score)
@@ -58,14 +59,14 @@ def catch_up(learner: Learner, run: Run, checkpoint: Path) -> None:
 
 
 def play(client: Client, phase: str, system: str, checkpoint: Path) -> Run:
-    """Play a run to its end, or go on with it; the checkpoint is where the learner of an earlier life is kept."""
+    """Play a run to its end, starting from the checkpoint of an earlier process if there is one."""
     learner = Learner(json.loads(checkpoint.read_text()) if checkpoint.exists() else None)
     run = find_run(client, learner, phase, system)
     learner.state["run"] = run.id
     learner.save(checkpoint)
     catch_up(learner, run, checkpoint)
     for sentence in run:
-        if sentence.index > learner.state["rounds"]:  # what an earlier life had sent arrived only now
+        if sentence.index > learner.state["rounds"]:  # the last request of a killed process arrived only now
             catch_up(learner, client.get_run(run.id), checkpoint)
         translation = learner.propose(sentence.source)
         learner.update(translation, run.submit(translation))

@@ -1,4 +1,4 @@
-"""Either side dies of SIGKILL in the middle of a run, and every round is there once, with its score seen."""
+"""After SIGKILL of the service or the learner, every round is committed once and every score was received."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.client_sdk.live import LiveService
+from tests.client_sdk.live_service import LiveService
 
 EXAMPLE = Path(__file__).parents[2] / "client_sdk" / "examples" / "learner.py"
 PAIRS = [(f"satz {n} mit rot , blau und k-{n % 7}", f"sentence {n} : rot , blau , k-{n % 7}") for n in range(500)]
@@ -28,29 +28,30 @@ def service(tmp_path_factory):
     live.kill()
 
 
-# the service dies
+# killing the service
 
 
 def test_a_killed_and_restarted_service_loses_nothing(service, sdk, make_client):
-    run = make_client(service.api_key, service.url, retries=20).open_run(phase="dev", system=f"restarted-{sdk}")
+    run = make_client(service.api_key, service.url, retries=20).open_run(phase="dev", system=f"restarted-{sdk.name}")
     restart = threading.Thread(target=service.restart)
-    seen = []
+    received = []
     for sentence in run:
         if sentence.index == len(PAIRS) // 2:
-            restart.start()  # and the submission below races against the killer
-        seen.append((sentence.index, sentence.source, run.submit(sentence.source)))
+            restart.start()  # the submission below races with the kill
+        received.append((sentence.index, sentence.source, run.submit(sentence.source)))
     restart.join()
-    assert [(index, source) for index, source, _ in seen] == [
+    assert [(index, source) for index, source, _ in received] == [
         (index, source) for index, (source, _) in enumerate(PAIRS)
     ]
-    assert [(played.index, played.translation, played.shown) for played in service.rounds(run.id)] == seen
-    assert run.progress.cumulative_reward == pytest.approx(sum(score for _, _, score in seen))
+    assert [(played.index, played.translation, played.shown) for played in service.rounds(run.id)] == received
+    assert run.progress.cumulative_reward == pytest.approx(sum(score for _, _, score in received))
 
 
-# the learner dies
+# killing the learner
 
-# A process that has loaded the SDK and forks a learner for every line it reads: fifty interpreters would take a minute.
-NURSERY = """
+# A process that has imported the SDK and forks a learner for every line that it reads: starting fifty interpreters
+# would take a minute.
+FORK_SERVER = """
 import os, runpy, sys
 import banditmt_client
 for line in sys.stdin:
@@ -65,73 +66,73 @@ for line in sys.stdin:
 """
 
 
-class Nursery:
-    """Gives birth to learners."""
+class LearnerProcesses:
+    """Starts learners by forking, one after the other."""
 
     def __init__(self, process, checkpoint):
         self._process = process
         self._command = "\t".join([str(EXAMPLE), "dev", "mortal", str(checkpoint)]) + "\n"
 
-    def birth(self):
-        """Start a learner; returns its process id."""
+    def start(self):
+        """Start a learner and return its process id."""
         self._process.stdin.write(self._command)
         self._process.stdin.flush()
         return int(self._process.stdout.readline())
 
-    def death(self):
-        """Wait for the end of the learner; returns what it said and its exit code, negative for a signal."""
-        said = ""
+    def wait(self):
+        """Wait for the learner to exit; return its output and exit code, which is negative for a signal."""
+        output = ""
         while not (line := self._process.stdout.readline()).strip().lstrip("-").isdigit():
-            said += line
-        return said, int(line)
+            output += line
+        return output, int(line)
 
 
 @contextmanager
-def nursery(service, checkpoint):
+def learner_processes(service, checkpoint):
     environment = {**os.environ, "BANDITMT_URL": service.url, "BANDITMT_API_KEY": service.api_key}
-    command = [sys.executable, "-c", NURSERY]
+    command = [sys.executable, "-c", FORK_SERVER]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
     ) as process:
-        yield Nursery(process, checkpoint)
+        yield LearnerProcesses(process, checkpoint)
         process.communicate()
 
 
-def learned(checkpoint):
-    """How many rounds the learner on the disk has learned from."""
+def rounds_learned(checkpoint):
+    """Return how many rounds the learner in the checkpoint has learned from."""
     return json.loads(checkpoint.read_text())["rounds"] if checkpoint.exists() else 0
 
 
-def live_and_die(nursery, checkpoint, rng):
-    """A learner is killed some rounds after its birth, at any moment of a round."""
-    goal = learned(checkpoint) + rng.randint(0, 4)
-    child = nursery.birth()
+def start_and_kill(processes, checkpoint, rng):
+    """Start a learner and kill it a few rounds later, at a random moment of a round."""
+    goal = rounds_learned(checkpoint) + rng.randint(0, 4)
+    child = processes.start()
     deadline = time.monotonic() + 30
-    while learned(checkpoint) < goal and time.monotonic() < deadline:
+    while rounds_learned(checkpoint) < goal and time.monotonic() < deadline:
         time.sleep(0.001)
     time.sleep(rng.uniform(0, 0.01))
     os.kill(child, signal.SIGKILL)
-    assert nursery.death() == ("", -signal.SIGKILL)
+    assert processes.wait() == ("", -signal.SIGKILL)
 
 
-def test_a_learner_killed_fifty_times_has_seen_every_score(service, tmp_path):
+def test_a_learner_killed_fifty_times_learns_from_every_score(service, tmp_path):
     rng = random.Random(50)
     checkpoint = tmp_path / "learner.json"
-    rescued = 0
-    with nursery(service, checkpoint) as home:
+    caught_up = 0
+    with learner_processes(service, checkpoint) as processes:
         for _ in range(KILLS):
-            live_and_die(home, checkpoint, rng)
+            start_and_kill(processes, checkpoint, rng)
             if checkpoint.exists():
                 state = json.loads(checkpoint.read_text())
-                rescued += len(service.rounds(state["run"])) > state["rounds"]  # committed, and not yet learned from
-        home.birth()
-        said, code = home.death()
-    assert (said.startswith("mortal: mean reward 0."), code) == (True, 0)
-    assert rescued > 0
+                caught_up += len(service.rounds(state["run"])) > state["rounds"]  # committed, and not yet learned from
+        processes.start()
+        output, code = processes.wait()
+    assert (output.startswith("mortal: mean reward 0."), code) == (True, 0)
+    assert caught_up > 0
     state = json.loads(checkpoint.read_text())
     ledger = service.rounds(state["run"])
     assert [played.index for played in ledger] == list(range(len(PAIRS)))
-    undisturbed = runpy.run_path(str(EXAMPLE))["Learner"]()  # learns from the ledger, in one life
+    undisturbed = runpy.run_path(str(EXAMPLE))["Learner"]()  # learns from the ledger without interruption
     undisturbed.state["run"] = state["run"]
     for played in ledger:
         undisturbed.update(played.translation, played.shown)

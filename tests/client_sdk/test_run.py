@@ -1,4 +1,4 @@
-"""One sentence after the other, one translation for each, and what a run tells of itself."""
+"""Runs of both SDKs: one sentence at a time, one translation for each, progress and the last round."""
 
 import math
 
@@ -7,7 +7,7 @@ import pytest
 from banditmt_client import InvalidTranslationError, OrderError, Progress, ProtocolError, Round, Sentence
 from banditmt_client.environment import TranslationEnvironment
 from task.limits import MAX_TRANSLATION_CHARACTERS
-from tests.client_sdk.conformance import RUN, score_of, serving
+from tests.client_sdk.fake_service import RUN, score_of, serving
 
 SENTENCES = ["eins", "zwei"]
 
@@ -18,20 +18,20 @@ def run(client_of):
         yield client_of(server).open_run(phase="dev", system="tested")
 
 
-def test_a_run_knows_its_place(run):
+def test_a_new_run_has_no_rounds(run):
     assert (run.id, run.phase, run.system, run.total) == (RUN, "dev", "tested", 2)
     assert repr(run) == f"<Run {RUN} of 'tested' in dev: 0 of 2 rounds>"
     assert run.last is None
     assert run.progress == Progress(0, 2, 0.0)
 
 
-def test_the_same_sentence_waits_until_it_is_answered(run):
+def test_a_sentence_is_pending_until_it_is_translated(run):
     assert run.sentence() == run.sentence() == Sentence("t0", 0, 2, "eins")
     run.submit("one")
     assert run.sentence() == Sentence("t1", 1, 2, "zwei")
 
 
-def test_progress_and_the_last_round_follow_without_asking(run):
+def test_progress_and_the_last_round_are_updated_by_submit(run):
     assert run.progress.index == 0
     run.sentence()
     run.submit("one")
@@ -43,17 +43,17 @@ def test_progress_and_the_last_round_follow_without_asking(run):
     assert run.sentence() is None
 
 
-def test_going_on_without_an_answer_is_refused(run):
-    with pytest.raises(OrderError, match="round 0 has not been answered"):
+def test_the_next_sentence_before_a_translation_is_refused(run):
+    with pytest.raises(OrderError, match="round 0 has no translation yet: submit one before"):
         list(run)
 
 
-def test_submitting_before_a_sentence_is_refused(run):
-    with pytest.raises(OrderError, match="ask for one first"):
+def test_a_translation_without_a_pending_sentence_is_refused(run):
+    with pytest.raises(OrderError, match="no sentence is pending: ask for one first"):
         run.submit("one")
 
 
-def test_submitting_when_finished_is_refused(run):
+def test_a_translation_in_a_finished_run_is_refused(run):
     for _ in run:
         run.submit("one")
     with pytest.raises(OrderError, match="this run is finished"):
@@ -61,81 +61,81 @@ def test_submitting_when_finished_is_refused(run):
 
 
 @pytest.mark.parametrize("translation", ["", "  ", "\u3000", None, 7, "a\nb", "a\tb", "a\x00b", "\ud800"])
-def test_what_is_no_translation_is_refused_and_the_sentence_stays(translation, run):
+def test_an_invalid_translation_is_refused_and_the_sentence_stays_pending(translation, run):
     run.sentence()
     with pytest.raises(InvalidTranslationError):
         run.submit(translation)
     assert run.submit("one") == score_of("one")
 
 
-def test_a_translation_is_as_long_as_the_service_lets_it_be(run):
+def test_the_longest_translation_is_that_of_the_service(run):
     run.sentence()
-    with pytest.raises(InvalidTranslationError, match=r"at most 4,000 characters, and this one has 4,001"):
+    with pytest.raises(InvalidTranslationError, match=r"has 4,001 characters, and the limit is 4,000"):
         run.submit("𝄞" * (MAX_TRANSLATION_CHARACTERS + 1))
     longest = "𝄞" * MAX_TRANSLATION_CHARACTERS
     assert run.submit(longest) == score_of(longest)
 
 
-def test_a_run_that_ends_elsewhere_is_finished_here_too(client_of):
+def test_a_run_that_another_process_finished_is_finished(client_of):
     with serving(SENTENCES) as server:
         run = client_of(server).open_run(phase="dev", system="tested")
         for index, source in enumerate(SENTENCES):
-            server.task.answer("POST", f"/v1/runs/{RUN}/translations", {"id": f"t{index}", "translation": source})
+            server.service.respond("POST", f"/v1/runs/{RUN}/translations", {"id": f"t{index}", "translation": source})
         assert run.sentence() is None
         assert run.progress.finished
 
 
-NO_SCORES = [math.nan, math.inf, -math.inf, -0.01, 1.01, 2, 10**400]
-UNUSABLE = [
+INVALID_SCORES = [math.nan, math.inf, -math.inf, -0.01, 1.01, 2, 10**400]
+INVALID_RESPONSES = [
     *({}, {"score": "high", "next": None}, {"score": True}, {"score": 0.5, "next": 3}, {"score": 0.5, "next": {}}),
-    *({"score": number, "next": None} for number in NO_SCORES),
+    *({"score": number, "next": None} for number in INVALID_SCORES),
 ]
 
 
-@pytest.mark.parametrize("answer", UNUSABLE)
-def test_an_answer_without_a_score_is_not_taken_for_one_and_the_sentence_stays(answer, client_of):
+@pytest.mark.parametrize("body", INVALID_RESPONSES)
+def test_a_response_without_a_valid_score_is_refused_and_the_sentence_stays_pending(body, client_of):
     with serving(SENTENCES) as server:
         run = client_of(server).open_run(phase="dev", system="tested")
         run.sentence()
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(server.task, "answer", lambda *_: (200, answer))
+            patch.setattr(server.service, "respond", lambda *_: (200, body))
             with pytest.raises(ProtocolError):
                 run.submit("one")
         assert run.submit("one") == score_of("one")
 
 
 @pytest.mark.parametrize("score", [0, 1, 0.0, 1.0])
-def test_both_ends_of_the_scale_are_scores(score, client_of, monkeypatch):
+def test_zero_and_one_are_valid_scores(score, client_of, monkeypatch):
     with serving(SENTENCES) as server:
         run = client_of(server).open_run(phase="dev", system="tested")
         run.sentence()
-        monkeypatch.setattr(server.task, "answer", lambda *_: (200, {"score": score, "next": None}))
+        monkeypatch.setattr(server.service, "respond", lambda *_: (200, {"score": score, "next": None}))
         assert run.submit("one") == score
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -0.01, 2.01, 10**400], ids=lambda number: str(number)[:8])
-def test_a_reward_that_cannot_be_is_not_taken_for_one(number, client_of, monkeypatch):
+def test_an_invalid_cumulative_reward_is_refused(number, client_of, monkeypatch):
     with serving(SENTENCES) as server:
         run = client_of(server, retries=0).open_run(phase="dev", system="tested")
-        state = {**server.task.state(), "cumulative_reward": number}
-        monkeypatch.setattr(server.task, "answer", lambda *_: (200, state))
+        state = {**server.service.state(), "cumulative_reward": number}
+        monkeypatch.setattr(server.service, "respond", lambda *_: (200, state))
         with pytest.raises(ProtocolError):
             _ = run.progress
 
 
-@pytest.mark.parametrize("score", NO_SCORES, ids=lambda score: str(score)[:8])
-def test_a_last_score_that_cannot_be_is_not_taken_for_one(score, client_of, monkeypatch):
+@pytest.mark.parametrize("score", INVALID_SCORES, ids=lambda score: str(score)[:8])
+def test_an_invalid_score_of_the_last_round_is_refused(score, client_of, monkeypatch):
     with serving(SENTENCES) as server:
-        server.task.answer("POST", f"/v1/runs/{RUN}/translations", {"id": "t0", "translation": "one"})
+        server.service.respond("POST", f"/v1/runs/{RUN}/translations", {"id": "t0", "translation": "one"})
         run = client_of(server, retries=0).open_run(phase="dev", system="tested")
-        state = server.task.state()
+        state = server.service.state()
         state["last"]["score"] = score
-        monkeypatch.setattr(server.task, "answer", lambda *_: (200, state))
+        monkeypatch.setattr(server.service, "respond", lambda *_: (200, state))
         with pytest.raises(ProtocolError):
             _ = run.last
 
 
-def test_as_an_environment(run):
+def test_a_run_can_be_played_as_a_gymnasium_environment(run):
     environment = TranslationEnvironment(run)
     assert environment.reset() == ("eins", {"index": 0, "total": 2})
     assert environment.step("one") == ("zwei", score_of("one"), False, False, {"index": 1, "total": 2})

@@ -19,7 +19,7 @@ from banditmt_client import Client
 from lambdas.registry import Registry
 from lambdas.store import open_store
 from simulator import cli
-from tests.client_sdk.java import java_sdk
+from tests.client_sdk.java_sdk import java_sdk
 from tests.faults.world import TIMES, example
 from tests.simulator.cli.test_serve import serving
 

@@ -15,7 +15,7 @@ from learners.errors import DivergedError, ResumeError, RewardError, SnapshotErr
 from learners.journal import Journal, JournalEntry
 from learners.loop import begun_as, play, rounds_played, saved_run
 from learners.snapshot import Snapshot
-from tests.client_sdk.conformance import RUN, InProcess, Task
+from tests.client_sdk.fake_service import RUN, FakeConnection, FakeService
 from tests.learners.gambler import Gambler
 
 SENTENCES = [f"satz {number}" for number in range(23)]
@@ -59,7 +59,7 @@ def fuse_of(length):
 
 
 def open_run(task, fail=lambda moment: None):
-    return Client(connection=InProcess(task, fail)).open_run(phase="dev", system="tested")
+    return Client(connection=FakeConnection(task, fail)).open_run(phase="dev", system="tested")
 
 
 def finished(task, learner):
@@ -68,13 +68,13 @@ def finished(task, learner):
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
-    task, learner = Task(SENTENCES), Gambler()
+    task, learner = FakeService(SENTENCES), Gambler()
     play(learner, open_run(task), tmp_path_factory.mktemp("whole"))
     return finished(task, learner)
 
 
 def test_a_folder_that_is_being_played_in_is_refused_and_left_alone(tmp_path):
-    task, learner = Task(SENTENCES), Gambler()
+    task, learner = FakeService(SENTENCES), Gambler()
     refusals = []
 
     def meanwhile(entry):
@@ -90,7 +90,7 @@ def test_a_folder_that_is_being_played_in_is_refused_and_left_alone(tmp_path):
 
 
 def test_the_ledger_the_journal_and_the_learner_agree(tmp_path):
-    task, learner = Task(SENTENCES), Gambler()
+    task, learner = FakeService(SENTENCES), Gambler()
     seen: list[JournalEntry] = []
     progress = play(learner, open_run(task), tmp_path, watch=seen.append)
     with Journal(tmp_path / "journal.jsonl") as journal:
@@ -104,7 +104,7 @@ def test_the_ledger_the_journal_and_the_learner_agree(tmp_path):
 @settings(deadline=None, max_examples=60)
 @given(fuses=st.lists(st.integers(1, 60), max_size=6), snapshot_every=st.integers(1, 9))
 def test_killed_anywhere_it_ends_as_if_it_had_not_been(fuses, snapshot_every, undisturbed, tmp_path_factory):
-    task, folder = Task(SENTENCES), tmp_path_factory.mktemp("killed")
+    task, folder = FakeService(SENTENCES), tmp_path_factory.mktemp("killed")
     for length in fuses:
         burn = fuse_of(length)
         try:
@@ -123,7 +123,7 @@ def test_an_interrupt_is_heeded_between_two_rounds_and_leaves_a_snapshot(tmp_pat
         if entry.index == 4:
             os.kill(os.getpid(), signal.SIGINT)
 
-    task = Task(SENTENCES)
+    task = FakeService(SENTENCES)
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
         play(Gambler(), open_run(task), tmp_path, watch=interrupt)
@@ -139,14 +139,14 @@ def test_a_second_interrupt_strikes_at_once(tmp_path):
         os.kill(os.getpid(), signal.SIGINT)
         os.kill(os.getpid(), signal.SIGINT)
 
-    task = Task(SENTENCES)
+    task = FakeService(SENTENCES)
     with pytest.raises(KeyboardInterrupt):
         play(Gambler(), open_run(task), tmp_path, watch=impatient)
     assert len(task.ledger) == 1
 
 
 def test_it_plays_in_a_thread_too(tmp_path, undisturbed):
-    task, learner = Task(SENTENCES), Gambler()
+    task, learner = FakeService(SENTENCES), Gambler()
     thread = threading.Thread(target=lambda: play(learner, open_run(task), tmp_path))
     thread.start()
     thread.join()
@@ -158,12 +158,12 @@ ABOUT: dict[str, str | int] = {"system": "gambler", "seed": 1, "luck": "a4"}
 
 def test_the_folder_knows_its_run(tmp_path):
     assert (saved_run(tmp_path), begun_as(tmp_path)) == (None, None)
-    play(Gambler(), open_run(Task(SENTENCES)), tmp_path, about=ABOUT)
+    play(Gambler(), open_run(FakeService(SENTENCES)), tmp_path, about=ABOUT)
     assert (saved_run(tmp_path), begun_as(tmp_path)) == (RUN, ABOUT)
 
 
 def test_a_run_that_was_played_elsewhere_is_refused(tmp_path):
-    task = Task(SENTENCES)
+    task = FakeService(SENTENCES)
     with pytest.raises(Killed):
         play(Fragile(fuse_of(20)), open_run(task), tmp_path / "here")
     with pytest.raises(ResumeError, match=r"has \d rounds, but .* knows of 0"):
@@ -171,7 +171,7 @@ def test_a_run_that_was_played_elsewhere_is_refused(tmp_path):
 
 
 def test_a_folder_that_lost_its_note_knows_its_run_by_the_snapshot_and_notes_it_again(tmp_path):
-    task, note = Task(SENTENCES), tmp_path / "run"
+    task, note = FakeService(SENTENCES), tmp_path / "run"
     play(Gambler(), open_run(task), tmp_path, about=ABOUT)
     note.unlink()
     assert saved_run(tmp_path) == RUN
@@ -180,7 +180,7 @@ def test_a_folder_that_lost_its_note_knows_its_run_by_the_snapshot_and_notes_it_
 
 
 def test_a_damaged_note_can_be_removed(tmp_path):
-    task, note = Task(SENTENCES), tmp_path / "run"
+    task, note = FakeService(SENTENCES), tmp_path / "run"
     play(Gambler(), open_run(task), tmp_path)
     note.write_bytes(note.read_bytes()[:-2])
     for ask in (saved_run, lambda folder: play(Gambler(), open_run(task), folder)):
@@ -212,7 +212,7 @@ def test_a_model_that_diverges_on_the_round_that_was_missing_is_told_with_its_ro
                 raise DivergedError("it runs away")
             super().update(source, translation, reward)
 
-    task = Task(SENTENCES)
+    task = FakeService(SENTENCES)
     killed_after(task, tmp_path, 5)
     without_the_last_line(tmp_path)
     with pytest.raises(DivergedError, match=r"it runs away \(in round 5; .* keeps the journal"):
@@ -225,7 +225,7 @@ def test_a_round_that_this_learner_would_not_have_played_is_not_written_down(tmp
         def propose(self, source):
             return super().propose(source) + " and more"
 
-    task = Task(SENTENCES)
+    task = FakeService(SENTENCES)
     killed_after(task, tmp_path / "here", 1)
     with pytest.raises(ResumeError, match="but would now be"):
         play(Other(), open_run(task), tmp_path / "elsewhere")
@@ -233,12 +233,12 @@ def test_a_round_that_this_learner_would_not_have_played_is_not_written_down(tmp
 
 
 def test_a_refused_run_is_not_what_the_folder_knows_from_now_on(tmp_path):
-    task = Task(SENTENCES)
+    task = FakeService(SENTENCES)
     play(Gambler(), open_run(task), tmp_path)
     for name in ("snapshot", "run"):
         (tmp_path / name).unlink()
     with pytest.raises(ResumeError, match=r"has 0 rounds, but .* knows of 23"):
-        play(Gambler(), open_run(Task(SENTENCES)), tmp_path)
+        play(Gambler(), open_run(FakeService(SENTENCES)), tmp_path)
     assert not (tmp_path / "snapshot").exists()
     assert saved_run(tmp_path) is None
 
@@ -249,7 +249,7 @@ def test_a_damaged_snapshot_can_be_removed_and_the_journal_leads_back(rounds, tm
         if entry.index + 1 == rounds < len(SENTENCES):
             raise Killed
 
-    task, path = Task(SENTENCES), tmp_path / "snapshot"
+    task, path = FakeService(SENTENCES), tmp_path / "snapshot"
     with suppress(Killed):
         play(Gambler(), open_run(task), tmp_path, snapshot_every=3, watch=stop)
     path.write_bytes(path.read_bytes()[:-9])
@@ -278,17 +278,17 @@ def test_what_would_be_lost_for_good_is_not_to_be_removed(run, snapshot, tmp_pat
             forged.values["rounds"] = "many"
             forged.write(path)
 
-    play(Gambler(), open_run(Task(SENTENCES)), tmp_path)
+    play(Gambler(), open_run(FakeService(SENTENCES)), tmp_path)
     for name, how in (("run", run), ("snapshot", snapshot)):
         spoil(tmp_path / name, how)
-    for ask in (saved_run, begun_as, lambda folder: play(Gambler(), open_run(Task(SENTENCES)), folder)):
+    for ask in (saved_run, begun_as, lambda folder: play(Gambler(), open_run(FakeService(SENTENCES)), folder)):
         with pytest.raises(SnapshotError, match=r"; begin a run of another name \(play --name\) with an empty folder$"):
             ask(tmp_path)
 
 
 def test_a_snapshot_of_another_system_is_refused(tmp_path):
-    play(Gambler(), open_run(Task(SENTENCES)), tmp_path)
-    run = open_run(Task(SENTENCES))
+    play(Gambler(), open_run(FakeService(SENTENCES)), tmp_path)
+    run = open_run(FakeService(SENTENCES))
     run.system = "another"
     with pytest.raises(SnapshotError, match=r"is of 'tested' in run a+, not of 'another'"):
         play(Gambler(), run, tmp_path)
@@ -305,7 +305,7 @@ def test_a_snapshot_of_another_system_is_refused(tmp_path):
     ],
 )
 def test_a_run_goes_on_only_as_who_began_it(about, difference, tmp_path):
-    task = Task(SENTENCES)
+    task = FakeService(SENTENCES)
     play(Gambler(), open_run(task), tmp_path, about=ABOUT)
     before = (tmp_path / "snapshot").read_bytes()
     for found, removed in (("run", None), ("snapshot", "run"), ("run", "snapshot")):  # each tells alone, too
@@ -323,34 +323,34 @@ def test_a_run_goes_on_only_as_who_began_it(about, difference, tmp_path):
 
 
 def test_a_snapshot_that_does_not_say_who_plays_is_refused(tmp_path):
-    play(Gambler(), open_run(Task(SENTENCES)), tmp_path)
+    play(Gambler(), open_run(FakeService(SENTENCES)), tmp_path)
     older = Snapshot.read(tmp_path / "snapshot")
     del older.values["about"]
     older.write(tmp_path / "snapshot")
     told = r"snapshot is no .* of another version of banditmt; remove it, and the journal leads back"
     with pytest.raises(SnapshotError, match=told):
-        play(Gambler(), open_run(Task(SENTENCES)), tmp_path)
+        play(Gambler(), open_run(FakeService(SENTENCES)), tmp_path)
 
 
 def test_a_file_of_another_kind_where_the_snapshot_should_be_is_refused(tmp_path):
     path = tmp_path / "snapshot"
     Snapshot({"model": np.zeros(3)}, {"kind": "translator 1"}).write(path)
-    for ask in (saved_run, rounds_played, lambda folder: play(Gambler(), open_run(Task(SENTENCES)), folder)):
+    for ask in (saved_run, rounds_played, lambda folder: play(Gambler(), open_run(FakeService(SENTENCES)), folder)):
         with pytest.raises(SnapshotError, match=f"{path} is no snapshot of a run"):
             ask(tmp_path)
 
 
 def test_a_snapshot_that_lacks_what_the_learner_needs_is_refused(tmp_path):
-    play(Gambler(), open_run(Task(SENTENCES)), tmp_path)
+    play(Gambler(), open_run(FakeService(SENTENCES)), tmp_path)
     poor = Snapshot.read(tmp_path / "snapshot")
     del poor.values["learner"]["baseline"]
     poor.write(tmp_path / "snapshot")
     with pytest.raises(SnapshotError, match=r"snapshot does not fit this learner \(KeyError: 'baseline'\)"):
-        play(Gambler(), open_run(Task(SENTENCES)), tmp_path)
+        play(Gambler(), open_run(FakeService(SENTENCES)), tmp_path)
 
 
 def test_a_journal_that_lost_lines_of_before_the_snapshot_is_refused(tmp_path):
-    task, journal = Task(SENTENCES), tmp_path / "journal.jsonl"
+    task, journal = FakeService(SENTENCES), tmp_path / "journal.jsonl"
     with pytest.raises(Killed):
         play(Fragile(fuse_of(40)), open_run(task), tmp_path, snapshot_every=5)
     known = rounds_played(tmp_path)
@@ -374,7 +374,7 @@ def test_a_learner_that_diverges_is_told_with_its_round_and_its_place(call, tmp_
         return getattr(Gambler, call)(self, *given)
 
     setattr(Wild, call, diverge)
-    task = Task(SENTENCES)
+    task = FakeService(SENTENCES)
     for _ in range(2):  # nor does it get further when it is resumed
         with pytest.raises(DivergedError, match=rf"it has diverged \(in round 8; {tmp_path} keeps the journal"):
             play(Wild(), open_run(task), tmp_path, snapshot_every=5)
@@ -383,7 +383,7 @@ def test_a_learner_that_diverges_is_told_with_its_round_and_its_place(call, tmp_
 
 
 def test_a_learner_that_changed_its_mind_is_refused(tmp_path, monkeypatch):
-    task = Task(SENTENCES)
+    task = FakeService(SENTENCES)
     with pytest.raises(Killed):
         play(Fragile(fuse_of(20)), open_run(task), tmp_path)
     monkeypatch.setattr(Gambler, "propose", lambda learner, source: source)
@@ -393,7 +393,7 @@ def test_a_learner_that_changed_its_mind_is_refused(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("reward", [float("nan"), 1.5, -0.1])
 def test_a_reward_that_is_none_stops_the_run(reward, tmp_path, monkeypatch):
-    run, learner = open_run(Task(SENTENCES)), Gambler()
+    run, learner = open_run(FakeService(SENTENCES)), Gambler()
     monkeypatch.setattr(run, "submit", lambda translation: reward)
     with pytest.raises(RewardError, match=f"the reward of round 0 is a number between 0 and 1, but got {reward}"):
         play(learner, run, tmp_path)
@@ -401,7 +401,7 @@ def test_a_reward_that_is_none_stops_the_run(reward, tmp_path, monkeypatch):
 
 
 def test_a_service_that_goes_backwards_is_noticed(tmp_path):
-    task = Task(SENTENCES)
+    task = FakeService(SENTENCES)
     run = open_run(task)
 
     def lose_a_round(entry):
@@ -421,7 +421,7 @@ def test_the_gambler_learns_at_all():
 
 
 def test_snapshots_every_zero_rounds_are_refused_before_a_round_is_played(tmp_path):
-    task = Task(SENTENCES)
+    task = FakeService(SENTENCES)
     with pytest.raises(ValueError, match="every so many rounds"):
         play(Gambler(), open_run(task), tmp_path, snapshot_every=0)
     assert task.ledger == []

@@ -170,7 +170,7 @@ def test_an_unknown_run(run, client):
 def test_a_translation_beyond_all_reason(client):
     run = client.open_run(phase="mock", system="copy")
     sentence = run.sentence()
-    with pytest.raises(InvalidTranslationError, match="at most 4,000 characters"):
+    with pytest.raises(InvalidTranslationError, match="the limit is 4,000"):
         run.submit("word " * 10_000)
     with pytest.raises(InvalidRequestError) as refused:  # by the service itself, whoever the client is
         client._connection.translate(run.id, sentence.id, "word " * 10_000)

@@ -2,7 +2,7 @@ import org.banditmt.client.Client;
 import org.banditmt.client.Run;
 import org.banditmt.client.Sentence;
 
-/** The smallest participant: proposes the source sentence itself. Needs BANDITMT_URL and BANDITMT_API_KEY. */
+/** The smallest participant: submits the source sentence itself. Needs BANDITMT_URL and BANDITMT_API_KEY. */
 class CopySource {
     public static void main(String[] arguments) {
         try (Client client = new Client()) {

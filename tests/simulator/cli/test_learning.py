@@ -224,7 +224,7 @@ def test_a_task_or_a_store_that_is_typed_is_played_in_process_whatever_address_i
         ),
         (["--api-key", "x"], 2, "banditmt: Invalid value: --api-key is for playing over HTTP, but there is no --url"),
         (["--task", "nowhere", "--store", "sqlite:store"], 1, "banditmt: nowhere is not a task"),
-        (["--url", "nowhere", "--api-key", "x"], 2, "banditmt: 'nowhere' is not the address of a service"),
+        (["--url", "nowhere", "--api-key", "x"], 2, "banditmt: 'nowhere' is not a valid service address"),
     ],
 )
 def test_what_is_wrong_with_an_address_is_said_before_anything_is_played(

@@ -1,4 +1,4 @@
-/** What participants put on their module path to play a banditmt shared task from the JVM. */
+/** The participants' SDK for the JVM: take part in a banditmt shared task with any machine translation system. */
 module org.banditmt.client {
     requires java.net.http;
 

@@ -3,11 +3,11 @@ package org.banditmt.client;
 import java.util.Map;
 
 /**
- * Everything that can go wrong for a participant, as one small tree: catch this to catch everything that this package
- * throws. Every error says what happened and what to do, carries the service's {@code code} for programs to switch on,
- * and the {@code requestId} that an organiser can look up.
+ * The base class of every error that this package throws. Every message says what is wrong and what to do. Every error
+ * has the service's {@code code} for programs to test, the HTTP {@code status}, and the {@code requestId} with which an
+ * organiser can find the request in the logs.
  */
-@SuppressWarnings("serial") // errors are caught, not stored
+@SuppressWarnings("serial") // errors are caught, not serialised
 public class BanditError extends RuntimeException {
     private final String code;
     private final int status;
@@ -24,36 +24,48 @@ public class BanditError extends RuntimeException {
         this(message, "", 0, "");
     }
 
-    /** The service's name for what went wrong; empty if the service did not say. */
+    /**
+     * Returns the service's code for the error.
+     *
+     * @return the code, such as {@code "phase_closed"}; empty if the service gave none
+     */
     public String code() {
         return code;
     }
 
-    /** The HTTP status; 0 if there was no answer. */
+    /**
+     * Returns the HTTP status.
+     *
+     * @return the status; 0 if there was no response
+     */
     public int status() {
         return status;
     }
 
-    /** What to quote to an organiser; empty if the service did not say. */
+    /**
+     * Returns the id of the request, to quote to the organiser.
+     *
+     * @return the id; empty if the service gave none
+     */
     public String requestId() {
         return requestId;
     }
 
-    /** The key or the address of the service is missing or cannot be one. */
+    /** The API key, the service address or another setting is missing or invalid. */
     public static final class ConfigurationError extends BanditError {
         ConfigurationError(String message) {
             super(message);
         }
     }
 
-    /** The calls came in an order that the protocol does not have: one translation per sentence, one after the other. */
+    /** A method was called out of order: the protocol takes one translation per sentence, one sentence at a time. */
     public static final class OrderError extends BanditError {
         OrderError(String message) {
             super(message);
         }
     }
 
-    /** A translation that the service would not take: empty, too long, or not one line of text. */
+    /** The service would not accept the translation: it is empty, too long, or not one line of text. */
     public static final class InvalidTranslationError extends BanditError {
         InvalidTranslationError(String message) {
             super(message);
@@ -61,8 +73,8 @@ public class BanditError extends RuntimeException {
     }
 
     /**
-     * The service could not be reached, or did not answer in time, however often it was tried. Nothing is lost: rounds
-     * are committed once, so the same call, or a new process, goes on where this one stopped.
+     * The service could not be reached, or did not respond in time, in any attempt. No round is lost: the service
+     * commits a round once, so repeat the call, or resume in a new process.
      */
     public static final class ConnectionFailedError extends BanditError {
         ConnectionFailedError(String message) {
@@ -70,42 +82,42 @@ public class BanditError extends RuntimeException {
         }
     }
 
-    /** Something answered that does not speak the protocol: is the address that of a banditmt service? */
+    /** The response does not follow the protocol: check that the address is that of a banditmt service. */
     public static final class ProtocolError extends BanditError {
         ProtocolError(String message) {
             super(message);
         }
     }
 
-    /** The service understood the request and refused it. */
+    /** The service refused the request or failed to process it. */
     public static class ServiceError extends BanditError {
         ServiceError(String message, String code, int status, String requestId) {
             super(message, code, status, requestId);
         }
     }
 
-    /** The key is missing, unknown, revoked, or its participant is disabled. */
+    /** The API key is missing, unknown or revoked, or the participant is disabled. */
     public static final class AuthenticationError extends ServiceError {
         AuthenticationError(String message, String code, int status, String requestId) {
             super(message, code, status, requestId);
         }
     }
 
-    /** No such run or phase, or the run is somebody else's. */
+    /** There is no such phase, or the participant has no such run. */
     public static final class NotFoundError extends ServiceError {
         NotFoundError(String message, String code, int status, String requestId) {
             super(message, code, status, requestId);
         }
     }
 
-    /** The organiser does not let this phase be played now. */
+    /** The phase is not open: the organiser has closed or frozen it. */
     public static final class PhaseClosedError extends ServiceError {
         PhaseClosedError(String message, String code, int status, String requestId) {
             super(message, code, status, requestId);
         }
     }
 
-    /** The round or the run is settled already; trying again is pointless. */
+    /** The round has a different translation already, or the run cannot be repeated; a retry cannot succeed. */
     public static final class ConflictError extends ServiceError {
         private String run = "";
 
@@ -113,56 +125,60 @@ public class BanditError extends RuntimeException {
             super(message, code, status, requestId);
         }
 
-        /** The finished run, for {@link Client#getRun}, if the phase can be played only once; otherwise empty. */
+        /**
+         * Returns the id of the finished run, if the phase can be played only once.
+         *
+         * @return the id, to pass to {@link Client#getRun}; otherwise empty
+         */
         public String run() {
             return run;
         }
     }
 
-    /** Every sentence of this run has been answered. */
+    /** Every sentence of this run has been translated. */
     public static final class RunFinishedError extends ServiceError {
         RunFinishedError(String message, String code, int status, String requestId) {
             super(message, code, status, requestId);
         }
     }
 
-    /** The request was malformed or too large. */
+    /** The request is malformed or too large. */
     public static final class InvalidRequestError extends ServiceError {
         InvalidRequestError(String message, String code, int status, String requestId) {
             super(message, code, status, requestId);
         }
     }
 
-    /** The budget is used up; waiting does not help, the organiser can raise it. */
+    /** The participant's quota is used up. Waiting does not help; ask the organiser to raise it. */
     public static final class QuotaExceededError extends ServiceError {
         QuotaExceededError(String message, String code, int status, String requestId) {
             super(message, code, status, requestId);
         }
     }
 
-    /** The service asked to slow down more often than this client was told to retry. */
+    /** The service still throttles the client after the last retry; slow down, then resume. */
     public static final class ThrottledError extends ServiceError {
         ThrottledError(String message, String code, int status, String requestId) {
             super(message, code, status, requestId);
         }
     }
 
-    /** The service failed more often than this client was told to retry. Rounds are committed once: go on later. */
+    /** The service still fails after the last retry. No round is lost; resume later. */
     public static final class ServerError extends ServiceError {
         ServerError(String message, String code, int status, String requestId) {
             super(message, code, status, requestId);
         }
     }
 
-    private interface Kind {
+    private interface Constructor {
         ServiceError make(String message, String code, int status, String requestId);
     }
 
-    private static final Map<String, Kind> BY_CODE = Map.of(
+    private static final Map<String, Constructor> BY_CODE = Map.of(
             "invalid_key", AuthenticationError::new,
             "phase_closed", PhaseClosedError::new,
             "quota_exceeded", QuotaExceededError::new);
-    private static final Map<Integer, Kind> BY_STATUS = Map.of(
+    private static final Map<Integer, Constructor> BY_STATUS = Map.of(
             401, AuthenticationError::new,
             403, AuthenticationError::new,
             404, NotFoundError::new,
@@ -170,12 +186,12 @@ public class BanditError extends RuntimeException {
             410, RunFinishedError::new,
             429, ThrottledError::new);
 
-    /** The error for an answer of the service that is not a success. */
-    static ServiceError refusal(int status, String code, String message, String requestId, String run) {
-        Kind otherwise = status >= 500 ? ServerError::new : InvalidRequestError::new;
-        Kind kind = BY_CODE.getOrDefault(code, BY_STATUS.getOrDefault(status, otherwise));
-        String said = message.isEmpty() ? "the service answered with status " + status : message;
-        ServiceError error = kind.make(said, code, status, requestId);
+    /** Returns the error for a response whose status is not a success. */
+    static ServiceError forResponse(int status, String code, String message, String requestId, String run) {
+        Constructor byDefault = status >= 500 ? ServerError::new : InvalidRequestError::new;
+        Constructor constructor = BY_CODE.getOrDefault(code, BY_STATUS.getOrDefault(status, byDefault));
+        String text = message.isEmpty() ? "the service responded with status " + status : message;
+        ServiceError error = constructor.make(text, code, status, requestId);
         if (error instanceof ConflictError) {
             ((ConflictError) error).run = run;
         }

@@ -11,10 +11,10 @@ import java.util.Objects;
 import org.banditmt.client.BanditError.ConfigurationError;
 
 /**
- * The way in: a client knows the service and the participant's key, and opens runs.
+ * A participant's client of a shared task: holds the service address and the API key, and opens runs.
  *
  * <pre>{@code
- * try (Client client = new Client()) {           // key and address from BANDITMT_API_KEY, BANDITMT_URL
+ * try (Client client = new Client()) {           // reads BANDITMT_API_KEY and BANDITMT_URL
  *     Run run = client.openRun("dev", "my-system");
  *     for (Sentence sentence : run) {            // resumes where the last process stopped
  *         double score = run.submit(translate(sentence.source()));
@@ -23,63 +23,97 @@ import org.banditmt.client.BanditError.ConfigurationError;
  * }
  * }</pre>
  *
- * <p>A client and its runs belong to one thread at a time; make one client for each thread that plays.
+ * <p>A client and its runs must be used by one thread at a time; create one client per thread.
  */
 public final class Client implements AutoCloseable {
-    /** Of this package. */
+    /** The version of this package. */
     public static final String VERSION = "0.1.0";
 
     private static final String KEY_VARIABLE = "BANDITMT_API_KEY";
     private static final String URL_VARIABLE = "BANDITMT_URL";
-    private static final int LAST_PORT = 65_535;
+    private static final int MAX_PORT = 65_535;
 
     private final Connection connection;
 
-    /** A client with the key and the address that the environment names. */
+    /**
+     * Creates a client with the API key and the address from the environment variables {@code BANDITMT_API_KEY} and
+     * {@code BANDITMT_URL}.
+     *
+     * @throws ConfigurationError if the key or the address is missing or invalid
+     */
     public Client() {
         this(builder());
     }
 
-    private Client(Builder wishes) {
-        connection = new Connection(address(wishes.url), key(wishes.apiKey), wishes);
+    private Client(Builder settings) {
+        connection = new Connection(checkedUrl(settings.url), checkedKey(settings.apiKey), settings);
     }
 
-    /** For those who do not take the key, the address or their patience as they come. */
+    /**
+     * Returns a builder for a client with another key, address, timeout or retry policy.
+     *
+     * @return a builder with the default settings
+     */
     public static Builder builder() {
         return new Builder();
     }
 
-    /** Begin a run of a system over a phase, or go on with the unfinished one of that name. */
+    /**
+     * Starts a run of a system over a phase, or resumes the unfinished run of that name.
+     *
+     * @param phase the phase, such as {@code "mock"}, {@code "dev"} or {@code "training"}
+     * @param system the name under which the system appears on the leaderboard
+     * @return the run, positioned at its first sentence without a translation
+     * @throws BanditError.NotFoundError if the task has no such phase
+     * @throws BanditError.PhaseClosedError if the organiser has closed or frozen the phase
+     * @throws BanditError.ConflictError if the system has already completed a phase that can be played only once; the
+     *     error has the id of the finished run
+     * @throws BanditError.QuotaExceededError if the participant has no runs left in this phase
+     */
     public Run openRun(String phase, String system) {
-        return new Run(connection, connection.openRun(named(phase, "phase"), named(system, "system")));
+        return new Run(connection, connection.openRun(nonNull(phase, "phase"), nonNull(system, "system")));
     }
 
-    /** A run by its id, finished or not: with it a learner that crashed on the very last round gets its score. */
+    /**
+     * Returns a run by its id, whether it is finished or not. A learner that crashed during the last round of a run
+     * reads the score of that round from {@code getRun(id).last()}.
+     *
+     * @param run the id of one of the participant's own runs
+     * @return the run in its current state
+     * @throws BanditError.NotFoundError if the participant has no run with this id
+     */
     public Run getRun(String run) {
-        return new Run(connection, connection.run(named(run, "run")));
+        return new Run(connection, connection.run(nonNull(run, "run")));
     }
 
-    /** The phases of the task, and which of them are open. */
+    /**
+     * Returns the phases of the task with their states.
+     *
+     * @return the phases, shortest first
+     */
     public List<Phase> phases() {
         List<Phase> phases = new ArrayList<>();
-        for (Object listed : connection.phases().list("phases")) {
-            if (!(listed instanceof Map)) {
-                throw Answer.unusable("phases");
+        for (Object item : connection.phases().list("phases")) {
+            if (!(item instanceof Map)) {
+                throw JsonObject.invalidField("phases");
             }
-            phases.add(new Phase(new Answer((Map<?, ?>) listed)));
+            phases.add(new Phase(new JsonObject((Map<?, ?>) item)));
         }
         return List.copyOf(phases);
     }
 
     /**
-     * The leaderboard of a phase, as the service publishes it: objects are maps, arrays lists, numbers {@link Long} or
-     * {@link Double}.
+     * Returns the leaderboard of a phase as the service publishes it.
+     *
+     * @param phase the phase, such as {@code "dev"}
+     * @return the JSON object: objects are maps, arrays are lists, numbers are {@link Long} or {@link Double}
+     * @throws BanditError.NotFoundError if the task has no such phase
      */
     public Map<String, Object> leaderboard(String phase) {
-        return connection.leaderboard(named(phase, "phase")).asMap();
+        return connection.leaderboard(nonNull(phase, "phase")).asMap();
     }
 
-    /** Let go of the connection; the client and its runs cannot be used any more. */
+    /** Closes the connection. Later calls of the client and its runs throw {@link BanditError.OrderError}. */
     @Override
     public void close() {
         connection.close();
@@ -90,50 +124,51 @@ public final class Client implements AutoCloseable {
         return "Client(" + connection + ")";
     }
 
-    private static String named(String value, String name) {
+    private static String nonNull(String value, String name) {
         return Objects.requireNonNull(value, name + " is null");
     }
 
-    private static String address(String wished) {
-        String url = (wished == null || wished.isEmpty() ? environment(URL_VARIABLE) : wished).strip();
+    private static String checkedUrl(String setting) {
+        String url = (setting == null || setting.isEmpty() ? environment(URL_VARIABLE) : setting).strip();
         if (url.isEmpty()) {
-            throw new ConfigurationError("where is the service? Set " + URL_VARIABLE + " or pass url");
+            throw new ConfigurationError("no service address: set " + URL_VARIABLE + " or pass url");
         }
-        if (url.contains("@")) { // and therefore perhaps a password, so it is not repeated
+        if (url.contains("@")) { // It may contain a password, so the message does not repeat it.
             throw new ConfigurationError(
-                    "the address has an '@' in it: leave out user name and password, the API key is enough");
+                    "the service address contains '@': remove the user name and password, the API key is enough");
         }
-        if (!canBeCalled(url)) {
-            throw new ConfigurationError("'" + url + "' is not the address of a service; it looks like https://host/stage");
+        if (!isCallableAddress(url)) {
+            throw new ConfigurationError(
+                    "'" + url + "' is not a valid service address; expected something like https://host/stage");
         }
         return url.replaceFirst("/+$", "");
     }
 
-    /** Would the library that makes the calls take this address, as it stands and with paths at its end? */
-    private static boolean canBeCalled(String url) {
+    /** Returns whether the HTTP client accepts the address, both as it is and with a path appended. */
+    private static boolean isCallableAddress(String url) {
         try {
             URI uri = new URI(url);
-            boolean web = "http".equalsIgnoreCase(uri.getScheme()) || "https".equalsIgnoreCase(uri.getScheme());
-            boolean bare = uri.getQuery() == null && uri.getFragment() == null;
-            if (!web || !bare || uri.getHost() == null || uri.getPort() > LAST_PORT) {
+            boolean isHttp = "http".equalsIgnoreCase(uri.getScheme()) || "https".equalsIgnoreCase(uri.getScheme());
+            boolean endsWithPath = uri.getQuery() == null && uri.getFragment() == null;
+            if (!isHttp || !endsWithPath || uri.getHost() == null || uri.getPort() > MAX_PORT) {
                 return false;
             }
-            IDN.toASCII(uri.getHost()); // what the sockets will do with the name
+            IDN.toASCII(uri.getHost()); // as the socket layer does with a host name
             return true;
-        } catch (URISyntaxException | IllegalArgumentException notEvenThat) {
+        } catch (URISyntaxException | IllegalArgumentException invalid) {
             return false;
         }
     }
 
-    private static String key(String wished) {
-        String key = (wished == null || wished.isEmpty() ? environment(KEY_VARIABLE) : wished).strip();
+    private static String checkedKey(String setting) {
+        String key = (setting == null || setting.isEmpty() ? environment(KEY_VARIABLE) : setting).strip();
         if (key.isEmpty()) {
             throw new ConfigurationError(
-                    "no API key: set " + KEY_VARIABLE + " or pass apiKey (the organiser hands it out)");
+                    "no API key: set " + KEY_VARIABLE + " or pass apiKey (the organiser issues keys)");
         }
         if (!key.chars().allMatch(c -> c > ' ' && c < 0x7f)) {
             throw new ConfigurationError(
-                    "the API key has characters that no key has; was it copied whole and alone?");
+                    "the API key contains invalid characters; check that you copied the whole key and nothing else");
         }
         return key;
     }
@@ -142,7 +177,7 @@ public final class Client implements AutoCloseable {
         return Objects.requireNonNullElse(System.getenv(variable), "");
     }
 
-    /** What a client can be told; everything has a default. */
+    /** The settings of a client; every setting has a default. */
     public static final class Builder {
         String apiKey;
         String url;
@@ -153,55 +188,95 @@ public final class Client implements AutoCloseable {
 
         private Builder() {}
 
-        /** The key that the organiser handed out; by default that of BANDITMT_API_KEY. */
+        /**
+         * Sets the API key that the organiser issued.
+         *
+         * @param key the key; default: the environment variable {@code BANDITMT_API_KEY}
+         * @return this builder
+         */
         public Builder apiKey(String key) {
             apiKey = key;
             return this;
         }
 
-        /** The address of the service; by default that of BANDITMT_URL. */
+        /**
+         * Sets the address of the service.
+         *
+         * @param address the address, such as {@code https://host/stage}; default: the environment variable
+         *     {@code BANDITMT_URL}
+         * @return this builder
+         */
         public Builder url(String address) {
             url = address;
             return this;
         }
 
-        /** How long to wait for a connection; 5 s by default. */
+        /**
+         * Sets how long to wait for a connection.
+         *
+         * @param timeout a positive duration; default: 5 s
+         * @return this builder
+         * @throws ConfigurationError if the duration is not positive
+         */
         public Builder connectTimeout(Duration timeout) {
             connectTimeout = positive(timeout, "connectTimeout");
             return this;
         }
 
-        /** How long to wait for a whole answer; 30 s by default. */
+        /**
+         * Sets how long to wait for a whole response.
+         *
+         * @param timeout a positive duration; default: 30 s
+         * @return this builder
+         * @throws ConfigurationError if the duration is not positive
+         */
         public Builder readTimeout(Duration timeout) {
             readTimeout = positive(timeout, "readTimeout");
             return this;
         }
 
-        /** How often to try again; 10 times by default, 0 for never. */
+        /**
+         * Sets how often a failed call is retried.
+         *
+         * @param count 0 or more; default: 10
+         * @return this builder
+         * @throws ConfigurationError if the count is negative
+         */
         public Builder retries(int count) {
             if (count < 0) {
-                throw new ConfigurationError("retries are 0 or more, not " + count);
+                throw new ConfigurationError("retries must be 0 or more, not " + count);
             }
             retries = count;
             return this;
         }
 
-        /** The pause before the second try, which doubles with every further one up to 30 s; 250 ms by default. */
+        /**
+         * Sets the pause before the first retry. It doubles with every further retry, up to 30 s.
+         *
+         * @param pause a positive duration; default: 250 ms
+         * @return this builder
+         * @throws ConfigurationError if the duration is not positive
+         */
         public Builder firstPause(Duration pause) {
             firstPause = positive(pause, "firstPause");
             return this;
         }
 
-        /** The client, or a {@link ConfigurationError} if it could not work. */
+        /**
+         * Builds the client.
+         *
+         * @return the client
+         * @throws ConfigurationError if the key or the address is missing or invalid
+         */
         public Client build() {
             return new Client(this);
         }
 
-        private static Duration positive(Duration wished, String name) {
-            if (wished.isZero() || wished.isNegative()) {
-                throw new ConfigurationError(name + " is longer than nothing, not " + wished);
+        private static Duration positive(Duration duration, String name) {
+            if (duration.isZero() || duration.isNegative()) {
+                throw new ConfigurationError(name + " must be a positive duration, not " + duration);
             }
-            return wished;
+            return duration;
         }
     }
 }

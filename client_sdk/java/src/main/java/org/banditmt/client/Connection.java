@@ -31,73 +31,73 @@ import org.banditmt.client.BanditError.OrderError;
 import org.banditmt.client.BanditError.ProtocolError;
 
 /**
- * The calls of the protocol, over HTTP with retries.
+ * The calls of the protocol, made over HTTP with retries.
  *
- * <p>Retrying is always safe: the service commits a round once and answers the same request alike. So connection errors,
- * timeouts, damaged answers, 429 and 5xx are tried again after a growing, jittered pause (or the one that
- * {@code Retry-After} asks for); every other refusal is final.
+ * <p>Retrying is always safe: the service commits a round once, and resending a committed round returns the same
+ * response. So the client retries after connection errors, timeouts, malformed responses, 429 and 5xx. It waits with
+ * exponential backoff and jitter, and at least as long as {@code Retry-After} asks. Every other error status is final.
  */
 final class Connection {
     private static final Logger LOG = System.getLogger("org.banditmt.client"); // quiet by default
 
-    private static final double LONGEST_PAUSE = 30; // seconds
-    private static final double LONGEST_RETRY_AFTER = 300; // a service that asks for more is not coming back soon
-    private static final Set<String> FINAL_CODES = Set.of("quota_exceeded"); // a 429 that waiting does not mend
+    private static final double MAX_BACKOFF_SECONDS = 30;
+    private static final double MAX_RETRY_AFTER_SECONDS = 300; // a service that asks for more is not coming back soon
+    private static final Set<String> FINAL_CODES = Set.of("quota_exceeded"); // a 429 that does not go away by waiting
     private static final String USER_AGENT =
             "banditmt-client/" + Client.VERSION + " java/" + System.getProperty("java.version");
 
     private final String url;
     private final String apiKey;
     private final Duration readTimeout;
-    private final Duration patience; // with one try, connecting included
+    private final Duration attemptTimeout; // of one attempt, connecting included
     private final int retries;
-    private final double firstPause;
+    private final double initialBackoffSeconds;
     private HttpClient http;
 
-    Connection(String url, String apiKey, Client.Builder wishes) {
+    Connection(String url, String apiKey, Client.Builder settings) {
         this.url = url;
         this.apiKey = apiKey;
-        readTimeout = wishes.readTimeout;
-        patience = wishes.connectTimeout.plus(wishes.readTimeout);
-        retries = wishes.retries;
-        firstPause = wishes.firstPause.toNanos() / 1e9;
-        // The JDK itself repeats a GET, at once, when a kept-alive connection turns out to be dead: as harmless as ours.
+        readTimeout = settings.readTimeout;
+        attemptTimeout = settings.connectTimeout.plus(settings.readTimeout);
+        retries = settings.retries;
+        initialBackoffSeconds = settings.firstPause.toNanos() / 1e9;
+        // The JDK itself repeats a GET at once when a kept-alive connection turns out to be dead: as safe as ours.
         http = HttpClient.newBuilder()
                 .version(HttpClient.Version.HTTP_1_1)
                 .followRedirects(HttpClient.Redirect.NEVER)
-                .connectTimeout(wishes.connectTimeout)
+                .connectTimeout(settings.connectTimeout)
                 .build();
     }
 
-    Answer openRun(String phase, String system) {
+    JsonObject openRun(String phase, String system) {
         return call("POST", "/v1/runs", Map.of("phase", phase, "system", system));
     }
 
-    Answer run(String run) {
+    JsonObject run(String run) {
         return call("GET", "/v1/runs/" + quote(run), null);
     }
 
-    Answer sentence(String run) {
+    JsonObject sentence(String run) {
         return call("GET", "/v1/runs/" + quote(run) + "/sentence", null);
     }
 
-    Answer translate(String run, String sentenceId, String translation) {
+    JsonObject translate(String run, String sentenceId, String translation) {
         return call(
                 "POST",
                 "/v1/runs/" + quote(run) + "/translations",
                 Map.of("id", sentenceId, "translation", translation));
     }
 
-    Answer leaderboard(String phase) {
+    JsonObject leaderboard(String phase) {
         return call("GET", "/v1/leaderboard/" + quote(phase), null);
     }
 
-    Answer phases() {
+    JsonObject phases() {
         return call("GET", "/v1/phases", null);
     }
 
     void close() {
-        http = null; // its threads end when nobody holds it
+        http = null; // unreferenced, it ends its threads
     }
 
     @Override
@@ -105,35 +105,35 @@ final class Connection {
         return "Connection('" + url + "')";
     }
 
-    /** Make one call, trying again while that can help. */
-    private Answer call(String method, String path, Map<String, String> body) {
+    /** Makes one call, and retries it while a retry can succeed. */
+    private JsonObject call(String method, String path, Map<String, String> body) {
         if (http == null) {
-            throw new OrderError("this client is closed");
+            throw new OrderError("this client is closed: create a new one");
         }
         HttpRequest request = request(method, path, body);
         for (int attempt = 0; ; attempt++) {
             BanditError failure;
-            OptionalDouble wishedPause = OptionalDouble.empty();
+            OptionalDouble retryAfter = OptionalDouble.empty();
             try {
                 HttpResponse<byte[]> response = send(request);
                 if (response.statusCode() >= 200 && response.statusCode() < 300) {
-                    return readAnswer(response.body());
+                    return readObject(response.body());
                 }
-                failure = readRefusal(response);
-                if (!mayPass(failure)) {
+                failure = readError(response);
+                if (!isRetryable(failure)) {
                     throw failure;
                 }
-                wishedPause = retryAfter(response.headers().firstValue("Retry-After").orElse(""), Instant.now());
+                retryAfter = parseRetryAfter(response.headers().firstValue("Retry-After").orElse(""), Instant.now());
             } catch (IOException broken) {
                 failure = new ConnectionFailedError(explain(broken, attempt + 1));
-            } catch (Json.MalformedException damaged) {
-                failure = new ProtocolError(url + path + " answers, but not with JSON (" + damaged.getMessage()
-                        + "); is the address right?");
+            } catch (Json.MalformedException malformed) {
+                failure = new ProtocolError(url + path + " did not respond with a JSON object ("
+                        + malformed.getMessage() + "); check the service address");
             }
             if (attempt >= retries) {
                 throw failure;
             }
-            pause(pauseBefore(attempt, wishedPause), method + " " + path + ": " + failure.getMessage());
+            pause(backoffSeconds(attempt, retryAfter), method + " " + path + ": " + failure.getMessage());
         }
     }
 
@@ -151,55 +151,55 @@ final class Connection {
                 .build();
     }
 
-    /** One try. The timeout of a request ends with the head of its answer; this one holds for the body too. */
+    /** Makes one attempt. The JDK's own timeout ends when the headers arrive; this one covers the body too. */
     private HttpResponse<byte[]> send(HttpRequest request) throws IOException {
-        CompletableFuture<HttpResponse<byte[]>> answer = http.sendAsync(request, BodyHandlers.ofByteArray());
+        CompletableFuture<HttpResponse<byte[]>> response = http.sendAsync(request, BodyHandlers.ofByteArray());
         try {
-            return answer.get(patience.toNanos(), TimeUnit.NANOSECONDS);
+            return response.get(attemptTimeout.toNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException failed) {
             throw failed.getCause() instanceof IOException
                     ? (IOException) failed.getCause()
                     : new IOException(failed.getCause());
         } catch (TimeoutException late) {
-            answer.cancel(true);
-            throw new HttpTimeoutException("the answer did not end in time");
+            response.cancel(true);
+            throw new HttpTimeoutException("the response did not end in time");
         } catch (InterruptedException interrupted) {
-            answer.cancel(true);
+            response.cancel(true);
             throw interruption();
         }
     }
 
-    private static Answer readAnswer(byte[] body) throws Json.MalformedException {
-        Object answer = Json.read(body);
-        if (!(answer instanceof Map)) {
+    private static JsonObject readObject(byte[] body) throws Json.MalformedException {
+        Object value = Json.read(body);
+        if (!(value instanceof Map)) {
             throw new Json.MalformedException("not an object");
         }
-        return new Answer((Map<?, ?>) answer);
+        return new JsonObject((Map<?, ?>) value);
     }
 
-    private static BanditError readRefusal(HttpResponse<byte[]> response) {
-        Answer said;
+    private static BanditError readError(HttpResponse<byte[]> response) {
+        JsonObject body;
         try {
-            said = readAnswer(response.body());
-        } catch (Json.MalformedException notOurs) {
-            said = new Answer(Map.of());
+            body = readObject(response.body());
+        } catch (Json.MalformedException notJson) {
+            body = new JsonObject(Map.of());
         }
         String requestId = response.headers().firstValue("x-amzn-requestid").orElse("");
-        return BanditError.refusal(
+        return BanditError.forResponse(
                 response.statusCode(),
-                said.textOr("code", ""),
-                said.textOr("message", ""),
-                said.textOr("request_id", requestId),
-                said.textOr("run", ""));
+                body.stringOr("code", ""),
+                body.stringOr("message", ""),
+                body.stringOr("request_id", requestId),
+                body.stringOr("run", ""));
     }
 
-    /** Can the same request be answered otherwise later? */
-    private static boolean mayPass(BanditError failure) {
+    /** Returns whether the same request could succeed later. */
+    private static boolean isRetryable(BanditError failure) {
         return (failure.status() == 429 || failure.status() >= 500) && !FINAL_CODES.contains(failure.code());
     }
 
-    /** Seconds that the service asks to wait, from either form of the header. */
-    static OptionalDouble retryAfter(String header, Instant now) {
+    /** Returns the seconds that a {@code Retry-After} header asks for, as a number or as a date; empty if neither. */
+    static OptionalDouble parseRetryAfter(String header, Instant now) {
         try {
             double seconds = Double.parseDouble(header);
             return Double.isNaN(seconds) ? OptionalDouble.empty() : OptionalDouble.of(Math.max(0, seconds));
@@ -213,15 +213,17 @@ final class Connection {
         }
     }
 
-    /** How long to wait before the next try: what the service asks for, and a growing random time on top of it. */
-    double pauseBefore(int attempt, OptionalDouble wished) {
-        double ceiling = Math.min(LONGEST_PAUSE, firstPause * Math.pow(2, attempt));
-        double jitter = ceiling * (0.5 + ThreadLocalRandom.current().nextDouble() / 2);
-        return wished.isEmpty() ? jitter : Math.min(LONGEST_RETRY_AFTER, wished.getAsDouble()) + jitter / 4;
+    /** Returns how long to wait before the next attempt: exponential backoff with jitter, added to Retry-After. */
+    double backoffSeconds(int attempt, OptionalDouble retryAfter) {
+        double ceiling = Math.min(MAX_BACKOFF_SECONDS, initialBackoffSeconds * Math.pow(2, attempt));
+        double backoff = ceiling * (0.5 + ThreadLocalRandom.current().nextDouble() / 2);
+        return retryAfter.isEmpty()
+                ? backoff
+                : Math.min(MAX_RETRY_AFTER_SECONDS, retryAfter.getAsDouble()) + backoff / 4;
     }
 
     private static void pause(double seconds, String why) {
-        LOG.log(Level.DEBUG, () -> String.format(Locale.ROOT, "%s; trying again in %.1f s", why, seconds));
+        LOG.log(Level.DEBUG, () -> String.format(Locale.ROOT, "%s; retrying in %.1f s", why, seconds));
         try {
             TimeUnit.NANOSECONDS.sleep((long) (seconds * 1e9));
         } catch (InterruptedException interrupted) {
@@ -230,15 +232,15 @@ final class Connection {
     }
 
     private static ConnectionFailedError interruption() {
-        Thread.currentThread().interrupt(); // whoever asked to stop can see that it was heard
-        return new ConnectionFailedError("interrupted while waiting for the service; nothing is lost, go on later");
+        Thread.currentThread().interrupt(); // keep the flag for the caller
+        return new ConnectionFailedError("interrupted while waiting for the service; no round is lost, resume later");
     }
 
-    private String explain(IOException broken, int tries) {
-        String what = broken instanceof HttpTimeoutException ? "did not answer in time" : "could not be reached";
+    private String explain(IOException broken, int attempts) {
+        String what = broken instanceof HttpTimeoutException ? "did not respond in time" : "could not be reached";
         return String.format(
-                "%s %s (%s, %d tries); check the address and the network, then go on",
-                url, what, broken.getClass().getSimpleName(), tries);
+                "%s %s (%s, %d attempts); check the address and network, then resume",
+                url, what, broken.getClass().getSimpleName(), attempts);
     }
 
     private static String quote(String segment) {

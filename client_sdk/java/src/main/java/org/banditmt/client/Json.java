@@ -11,15 +11,15 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * As much JSON (RFC 8259) as the protocol needs, read strictly: objects become maps in their order, arrays lists, whole
- * numbers {@link Long} where they fit, other numbers {@link Double}.
+ * A strict JSON (RFC 8259) reader, and a writer for the few objects that the protocol sends. Objects are read as maps
+ * in their order, arrays as lists, integers as {@link Long} where they fit, and other numbers as {@link Double}.
  */
 final class Json {
-    static final int DEEPEST = 64; // arrays and objects in each other; the protocol has a handful
+    static final int MAX_DEPTH = 64; // of nested arrays and objects; the protocol needs a handful
 
     private static final Pattern NUMBER = Pattern.compile("-?(?:0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?");
 
-    /** What was read is not JSON, or more than anyone needs. */
+    /** The text is not JSON, or nested more deeply than {@code MAX_DEPTH}. */
     @SuppressWarnings("serial")
     static final class MalformedException extends Exception {
         MalformedException(String message) {
@@ -34,26 +34,26 @@ final class Json {
         this.text = text;
     }
 
-    /** The value that these bytes of UTF-8 are. */
+    /** Returns the value of a JSON text in UTF-8. */
     static Object read(byte[] bytes) throws MalformedException {
         try {
             return read(StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString());
-        } catch (CharacterCodingException notText) {
+        } catch (CharacterCodingException notUtf8) {
             throw new MalformedException(bytes.length + " bytes that are not UTF-8");
         }
     }
 
-    /** The value that this text is, with nothing but white space around it. */
+    /** Returns the value of a JSON text, which may have white space around it and nothing else. */
     static Object read(String text) throws MalformedException {
         Json json = new Json(text);
         Object value = json.value(0);
         if (json.position < text.length()) {
-            throw json.malformed("something after the end");
+            throw json.malformed("unexpected text after the value");
         }
         return value;
     }
 
-    // reading: every method begins at the first character of what it reads, or at white space before it
+    // Reading: every method starts at the first character of what it reads, or at white space before it.
 
     private Object value(int depth) throws MalformedException {
         skipSpace();
@@ -87,13 +87,13 @@ final class Json {
     private Map<String, Object> object(int depth) throws MalformedException {
         enter('{', depth);
         Map<String, Object> members = new LinkedHashMap<>();
-        for (boolean more = !leave('}'); more; more = goesOn('}')) {
+        for (boolean more = !leave('}'); more; more = hasMore('}')) {
             skipSpace();
             String name = string();
             skipSpace();
             expect(':');
             if (members.containsKey(name)) {
-                throw malformed("a name that was there already");
+                throw malformed("duplicate name");
             }
             members.put(name, value(depth));
         }
@@ -103,15 +103,15 @@ final class Json {
     private List<Object> array(int depth) throws MalformedException {
         enter('[', depth);
         List<Object> items = new ArrayList<>();
-        for (boolean more = !leave(']'); more; more = goesOn(']')) {
+        for (boolean more = !leave(']'); more; more = hasMore(']')) {
             items.add(value(depth));
         }
         return items;
     }
 
     private void enter(char bracket, int depth) throws MalformedException {
-        if (depth > DEEPEST) {
-            throw malformed("more than " + DEEPEST + " levels");
+        if (depth > MAX_DEPTH) {
+            throw malformed("more than " + MAX_DEPTH + " levels of nesting");
         }
         expect(bracket);
         skipSpace();
@@ -123,7 +123,7 @@ final class Json {
         return closed;
     }
 
-    private boolean goesOn(char bracket) throws MalformedException {
+    private boolean hasMore(char bracket) throws MalformedException {
         if (leave(bracket)) {
             return false;
         }
@@ -133,7 +133,7 @@ final class Json {
 
     private Object literal(String word, Object value) throws MalformedException {
         if (!text.startsWith(word, position)) {
-            throw malformed("no value");
+            throw malformed("expected a value");
         }
         position += word.length();
         return value;
@@ -142,7 +142,7 @@ final class Json {
     private Number number() throws MalformedException {
         Matcher matcher = NUMBER.matcher(text).region(position, text.length());
         if (!matcher.lookingAt()) {
-            throw malformed("no value");
+            throw malformed("expected a value");
         }
         position = matcher.end();
         if (matcher.group(1) == null && matcher.group(2) == null) {
@@ -154,7 +154,7 @@ final class Json {
         }
         double number = Double.parseDouble(matcher.group());
         if (Double.isInfinite(number)) {
-            throw malformed("a number beyond all bounds");
+            throw malformed("number out of range");
         }
         return number;
     }
@@ -165,13 +165,13 @@ final class Json {
         while (peek() != '"') {
             char next = take();
             if (next < ' ') {
-                throw malformed("a control character in a string");
+                throw malformed("control character in a string");
             }
             string.append(next == '\\' ? escaped() : next);
         }
         position++;
         if (string.codePoints().anyMatch(Json::isSurrogate)) {
-            throw malformed("half a character");
+            throw malformed("lone surrogate in a string");
         }
         return string.toString();
     }
@@ -182,19 +182,19 @@ final class Json {
             int code = 0;
             for (int digits = 0; digits < 4; digits++) {
                 char taken = take();
-                int digit = taken < 0x80 ? Character.digit(taken, 16) : -1; // not the digits of other scripts
+                int digit = taken < 0x80 ? Character.digit(taken, 16) : -1; // only ASCII digits
                 if (digit < 0) {
-                    throw malformed("an escape that is none");
+                    throw malformed("invalid escape");
                 }
                 code = code * 16 + digit;
             }
             return (char) code;
         }
-        int which = "\"\\/bfnrt".indexOf(letter);
-        if (which < 0) {
-            throw malformed("an escape that is none");
+        int index = "\"\\/bfnrt".indexOf(letter);
+        if (index < 0) {
+            throw malformed("invalid escape");
         }
-        return "\"\\/\b\f\n\r\t".charAt(which);
+        return "\"\\/\b\f\n\r\t".charAt(index);
     }
 
     private void skipSpace() {
@@ -203,22 +203,22 @@ final class Json {
         }
     }
 
-    private void expect(char wanted) throws MalformedException {
-        if (take() != wanted) {
+    private void expect(char expected) throws MalformedException {
+        if (take() != expected) {
             position--;
-            throw malformed("no " + wanted);
+            throw malformed("expected " + expected);
         }
     }
 
     private char take() throws MalformedException {
         if (position >= text.length()) {
-            throw malformed("the end too early");
+            throw malformed("unexpected end");
         }
         return text.charAt(position++);
     }
 
     private char peek() {
-        return position < text.length() ? text.charAt(position) : '\0'; // which is nowhere allowed
+        return position < text.length() ? text.charAt(position) : '\0'; // allowed nowhere
     }
 
     private MalformedException malformed(String what) {
@@ -229,7 +229,7 @@ final class Json {
         return codePoint >= Character.MIN_SURROGATE && codePoint <= Character.MAX_SURROGATE;
     }
 
-    /** An object of strings as text. Half a character is escaped, so that it arrives and can be refused. */
+    /** Returns an object of strings as JSON. Lone surrogates are escaped, so that the service can refuse them. */
     static String write(Map<String, String> members) {
         StringBuilder out = new StringBuilder("{");
         members.forEach((name, value) -> {

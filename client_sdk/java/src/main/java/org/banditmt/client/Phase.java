@@ -2,36 +2,52 @@ package org.banditmt.client;
 
 import java.util.List;
 
-/** A part of the task that can be played. */
+/** A phase of the task. */
 public final class Phase extends Value {
     private final String name;
     private final String state;
     private final int total;
     private final boolean repeatable;
 
-    Phase(Answer answer) {
-        name = answer.text("phase");
-        state = answer.text("state");
-        total = answer.integer("total");
-        repeatable = answer.flag("repeatable");
+    Phase(JsonObject response) {
+        name = response.string("phase");
+        state = response.string("state");
+        total = response.integer("total");
+        repeatable = response.bool("repeatable");
     }
 
-    /** What to open a run of. */
+    /**
+     * Returns the name.
+     *
+     * @return the name, to pass to {@link Client#openRun}
+     */
     public String name() {
         return name;
     }
 
-    /** One of open, closed, frozen. */
+    /**
+     * Returns the state.
+     *
+     * @return {@code "open"}, {@code "closed"} or {@code "frozen"}
+     */
     public String state() {
         return state;
     }
 
-    /** Rounds. */
+    /**
+     * Returns the number of rounds.
+     *
+     * @return the number of rounds
+     */
     public int total() {
         return total;
     }
 
-    /** May a system run through it again? */
+    /**
+     * Returns whether a system may play the phase more than once.
+     *
+     * @return whether the phase is repeatable
+     */
     public boolean repeatable() {
         return repeatable;
     }

@@ -2,7 +2,7 @@ package org.banditmt.client;
 
 import java.util.List;
 
-/** How far a run has come. */
+/** The progress of a run. */
 public final class Progress extends Value {
     private final int index;
     private final int total;
@@ -14,22 +14,38 @@ public final class Progress extends Value {
         this.cumulativeReward = cumulativeReward;
     }
 
-    /** Rounds answered. */
+    /**
+     * Returns the number of committed rounds.
+     *
+     * @return the number of committed rounds
+     */
     public int index() {
         return index;
     }
 
-    /** Rounds in the run. */
+    /**
+     * Returns the number of rounds in the run.
+     *
+     * @return the number of rounds
+     */
     public int total() {
         return total;
     }
 
-    /** The sum of all scores so far. */
+    /**
+     * Returns the sum of the scores of the committed rounds.
+     *
+     * @return the cumulative reward
+     */
     public double cumulativeReward() {
         return cumulativeReward;
     }
 
-    /** Has every sentence been answered? */
+    /**
+     * Returns whether all rounds are committed.
+     *
+     * @return whether the run is finished
+     */
     public boolean finished() {
         return index >= total;
     }

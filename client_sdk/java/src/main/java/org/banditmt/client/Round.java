@@ -2,7 +2,7 @@ package org.banditmt.client;
 
 import java.util.List;
 
-/** A round that was answered. */
+/** A committed round. */
 public final class Round extends Value {
     private final String id;
     private final int index;
@@ -10,12 +10,12 @@ public final class Round extends Value {
     private final String translation;
     private final double score;
 
-    Round(Answer answer) {
-        id = answer.text("id");
-        index = answer.integer("index");
-        source = answer.text("source");
-        translation = answer.text("translation");
-        score = answer.score();
+    Round(JsonObject response) {
+        id = response.string("id");
+        index = response.integer("index");
+        source = response.string("source");
+        translation = response.string("translation");
+        score = response.score();
     }
 
     Round(Sentence sentence, String translation, double score) {
@@ -26,27 +26,47 @@ public final class Round extends Value {
         this.score = score;
     }
 
-    /** Of the sentence that was translated. */
+    /**
+     * Returns the id of the sentence.
+     *
+     * @return the id
+     */
     public String id() {
         return id;
     }
 
-    /** Of the round, counted from 0. */
+    /**
+     * Returns the index of the round.
+     *
+     * @return the index, counted from 0
+     */
     public int index() {
         return index;
     }
 
-    /** What was to be translated. */
+    /**
+     * Returns the source sentence.
+     *
+     * @return the source sentence
+     */
     public String source() {
         return source;
     }
 
-    /** The one translation that was submitted. */
+    /**
+     * Returns the translation that was submitted.
+     *
+     * @return the translation
+     */
     public String translation() {
         return translation;
     }
 
-    /** What it earned, in [0, 1]. */
+    /**
+     * Returns the reward that the translation received.
+     *
+     * @return the score, in [0, 1]
+     */
     public double score() {
         return score;
     }

@@ -9,12 +9,13 @@ import org.banditmt.client.BanditError.OrderError;
 import org.banditmt.client.BanditError.RunFinishedError;
 
 /**
- * One pass of a system over a phase: iterate over it for sentences, and submit one translation for each.
+ * A run, one pass of a system over a phase: iterate over it to get sentences, and submit one translation for each.
  *
- * <p>A run that was begun by an earlier process goes on where that one stopped. Belongs to one thread at a time.
+ * <p>{@link Client#openRun} and {@link Client#getRun} create runs. A run that an earlier process started resumes where
+ * that process stopped. A run must be used by one thread at a time.
  */
 public final class Run implements Iterable<Sentence> {
-    private static final int MAX_CHARACTERS = 4_000; // of a translation: the service takes no more
+    private static final int MAX_TRANSLATION_CHARACTERS = 4_000; // the limit of the service
 
     private final Connection connection;
     private final String id;
@@ -22,50 +23,71 @@ public final class Run implements Iterable<Sentence> {
     private final String system;
     private final int total;
     private int index;
-    private Sentence pending; // served and not yet answered
+    private Sentence pending; // served, and not yet translated
     private Round last;
-    private Double reward; // cumulative; unknown until asked for
+    private Double cumulativeReward; // null until it is asked for
 
-    Run(Connection connection, Answer answer) {
+    Run(Connection connection, JsonObject response) {
         this.connection = connection;
-        id = answer.text("run");
-        phase = answer.text("phase");
-        system = answer.text("system");
-        total = answer.integer("total");
-        index = answer.integer("index");
+        id = response.string("run");
+        phase = response.string("phase");
+        system = response.string("system");
+        total = response.integer("total");
+        index = response.integer("index");
     }
 
-    /** With this, {@link Client#getRun} finds the run again. */
+    /**
+     * Returns the id of the run.
+     *
+     * @return the id, to pass to {@link Client#getRun}
+     */
     public String id() {
         return id;
     }
 
-    /** What is played. */
+    /**
+     * Returns the name of the phase.
+     *
+     * @return the phase
+     */
     public String phase() {
         return phase;
     }
 
-    /** Who plays. */
+    /**
+     * Returns the name of the system.
+     *
+     * @return the system
+     */
     public String system() {
         return system;
     }
 
-    /** Rounds in the run. */
+    /**
+     * Returns the number of rounds.
+     *
+     * @return the number of rounds
+     */
     public int total() {
         return total;
     }
 
-    /** The sentences that are still to be answered, each after the one before has been. */
+    /**
+     * Returns an iterator over the sentences without a translation, in order. It throws {@link OrderError} if the next
+     * sentence is asked for before the current one has a translation.
+     *
+     * @return the iterator
+     */
     @Override
     public Iterator<Sentence> iterator() {
         return new Iterator<>() {
-            private Sentence handedOut;
+            private Sentence current;
 
             @Override
             public boolean hasNext() {
-                if (handedOut != null && handedOut == pending) {
-                    throw new OrderError("round " + handedOut.index()
-                            + " has not been answered: submit a translation before going on");
+                if (current != null && current == pending) {
+                    throw new OrderError("round " + current.index()
+                            + " has no translation yet: submit one before asking for the next sentence");
                 }
                 return sentence().isPresent();
             }
@@ -75,17 +97,21 @@ public final class Run implements Iterable<Sentence> {
                 if (!hasNext()) {
                     throw new NoSuchElementException("this run is finished");
                 }
-                handedOut = pending;
-                return handedOut;
+                current = pending;
+                return current;
             }
         };
     }
 
-    /** The sentence that waits for a translation, the same one until it is answered; empty when finished. */
+    /**
+     * Returns the pending sentence: the same one until a translation of it is submitted.
+     *
+     * @return the sentence; empty if the run is finished
+     */
     public Optional<Sentence> sentence() {
         if (pending == null && index < total) {
             try {
-                await(new Sentence(connection.sentence(id)));
+                setPending(new Sentence(connection.sentence(id)));
             } catch (RunFinishedError finished) {
                 index = total;
             }
@@ -94,31 +120,43 @@ public final class Run implements Iterable<Sentence> {
     }
 
     /**
-     * Answer the pending sentence and return its score in [0, 1]. When the network fails for good, the sentence stays
-     * pending: submit the same translation again.
+     * Submits the translation of the pending sentence and returns its score. If the call fails even after all retries,
+     * the sentence stays pending: submit the same translation again.
+     *
+     * @param translation one non-empty line of text of at most 4,000 characters
+     * @return the score, in [0, 1]
+     * @throws OrderError if no sentence is pending, or the run is finished
+     * @throws InvalidTranslationError if the service would not accept the translation; nothing was sent
+     * @throws BanditError.ConflictError if the round is committed with a different translation
+     * @throws BanditError.PhaseClosedError if the organiser has closed or frozen the phase
      */
     public double submit(String translation) {
         if (pending == null) {
             throw new OrderError(index >= total
-                    ? "this run is finished: there is nothing to translate"
-                    : "no sentence is waiting for a translation: ask for one first, and submit only once for each");
+                    ? "this run is finished: there are no sentences left to translate"
+                    : "no sentence is pending: ask for one first, and submit exactly one translation for each");
         }
-        check(translation);
-        Answer answer = connection.translate(id, pending.id(), translation);
-        double score = answer.score();
-        Answer next = answer.answerOrNull("next");
-        Sentence following = next == null ? null : new Sentence(next); // before anything changes: it may be unusable
+        checkTranslation(translation);
+        JsonObject response = connection.translate(id, pending.id(), translation);
+        double score = response.score();
+        JsonObject next = response.objectOrNull("next");
+        Sentence following = next == null ? null : new Sentence(next); // may throw, so before any field changes
         last = new Round(pending, translation, score);
         index = pending.index() + 1;
-        reward = reward == null ? null : Double.valueOf(reward + score);
+        cumulativeReward = cumulativeReward == null ? null : Double.valueOf(cumulativeReward + score);
         pending = null;
         if (following != null) {
-            await(following);
+            setPending(following);
         }
         return score;
     }
 
-    /** The round that was answered last, here or in an earlier process that crashed before it saw its score. */
+    /**
+     * Returns the last committed round. It may have been committed by an earlier process that crashed before it
+     * received the score.
+     *
+     * @return the round; empty before the first
+     */
     public Optional<Round> last() {
         if (last == null && index > 0) {
             refresh();
@@ -126,12 +164,16 @@ public final class Run implements Iterable<Sentence> {
         return Optional.ofNullable(last);
     }
 
-    /** How far the run has come. */
+    /**
+     * Returns the progress of the run.
+     *
+     * @return the progress
+     */
     public Progress progress() {
-        if (reward == null) {
+        if (cumulativeReward == null) {
             refresh();
         }
-        return new Progress(index, total, reward);
+        return new Progress(index, total, cumulativeReward);
     }
 
     @Override
@@ -141,38 +183,38 @@ public final class Run implements Iterable<Sentence> {
     }
 
     private void refresh() {
-        Answer answer = connection.run(id);
-        index = answer.integer("index");
-        reward = answer.number("cumulative_reward", total);
-        Answer answered = answer.answerOrNull("last");
-        last = answered == null ? null : new Round(answered);
+        JsonObject response = connection.run(id);
+        index = response.integer("index");
+        cumulativeReward = response.number("cumulative_reward", total);
+        JsonObject committed = response.objectOrNull("last");
+        last = committed == null ? null : new Round(committed);
     }
 
-    private void await(Sentence sentence) {
+    private void setPending(Sentence sentence) {
         pending = sentence;
         index = sentence.index();
     }
 
-    /** Refuse here what the service would refuse, before it costs a call. */
-    private static void check(String translation) {
+    /** Throws {@link InvalidTranslationError} for what the service would refuse, before it costs a call. */
+    private static void checkTranslation(String translation) {
         if (translation == null) {
-            throw new InvalidTranslationError("a translation is a string, not null");
+            throw new InvalidTranslationError("a translation must be a string, not null");
         }
         if (translation.codePoints().allMatch(c -> Character.isWhitespace(c) || Character.isSpaceChar(c))) {
-            throw new InvalidTranslationError("a translation may not be empty: send your best guess, for instance the"
-                    + " source sentence itself");
+            throw new InvalidTranslationError(
+                    "the translation is empty: submit your best guess, such as the source sentence itself");
         }
         if (translation.codePoints().anyMatch(c -> Character.isISOControl(c) || (c >= 0xD800 && c <= 0xDFFF))) {
-            throw new InvalidTranslationError("a translation is one line of text: line breaks, tabs, other controls and"
-                    + " lone surrogates are refused");
+            throw new InvalidTranslationError("a translation must be one line of text: remove line breaks, tabs, other"
+                    + " control characters and lone surrogates");
         }
         int characters = translation.codePointCount(0, translation.length());
-        if (characters > MAX_CHARACTERS) {
+        if (characters > MAX_TRANSLATION_CHARACTERS) {
             throw new InvalidTranslationError(String.format(
                     Locale.ROOT,
-                    "a translation has at most %,d characters, and this one has %,d: does the system repeat itself?",
-                    MAX_CHARACTERS,
-                    characters));
+                    "the translation has %,d characters, and the limit is %,d: check whether the system repeats itself",
+                    characters,
+                    MAX_TRANSLATION_CHARACTERS));
         }
     }
 }

@@ -2,36 +2,52 @@ package org.banditmt.client;
 
 import java.util.List;
 
-/** A source sentence that waits for its one translation. */
+/** A pending source sentence, which takes exactly one translation. */
 public final class Sentence extends Value {
     private final String id;
     private final int index;
     private final int total;
     private final String source;
 
-    Sentence(Answer answer) {
-        id = answer.text("id");
-        index = answer.integer("index");
-        total = answer.integer("total");
-        source = answer.text("source");
+    Sentence(JsonObject response) {
+        id = response.string("id");
+        index = response.integer("index");
+        total = response.integer("total");
+        source = response.string("source");
     }
 
-    /** Opaque: proves to the service that all rounds before were answered. */
+    /**
+     * Returns an opaque token that proves to the service that all earlier rounds are committed.
+     *
+     * @return the token
+     */
     public String id() {
         return id;
     }
 
-    /** Of the round, counted from 0. */
+    /**
+     * Returns the index of the round.
+     *
+     * @return the index, counted from 0
+     */
     public int index() {
         return index;
     }
 
-    /** Rounds in the run. */
+    /**
+     * Returns the number of rounds in the run.
+     *
+     * @return the number of rounds
+     */
     public int total() {
         return total;
     }
 
-    /** What is to be translated. */
+    /**
+     * Returns the text to translate.
+     *
+     * @return the source sentence
+     */
     public String source() {
         return source;
     }

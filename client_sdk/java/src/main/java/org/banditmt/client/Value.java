@@ -2,7 +2,7 @@ package org.banditmt.client;
 
 import java.util.List;
 
-/** What the service tells a participant: equal if its parts are, and shown by them. (Records need a newer JDK.) */
+/** A result of the service: an immutable value with equality and a string form by its parts. (Records need JDK 16.) */
 abstract class Value {
     abstract List<?> parts();
 

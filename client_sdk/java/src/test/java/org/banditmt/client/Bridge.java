@@ -15,20 +15,20 @@ import java.util.Map;
 import java.util.OptionalDouble;
 
 /**
- * Lets tests of another process hold this SDK's objects, so that one suite tests every SDK.
+ * Lets tests in another process call this SDK, so that one test suite covers both SDKs.
  *
- * <p>A line on the standard input is a call: its name and its arguments, each as = and hexadecimal UTF-16 ({@code -} is null).
- * The line it is answered with is a JSON object of strings: what came of it, or the error. Objects are named by the place
- * where they are kept.
+ * <p>Each line of the standard input is a call: its name and its arguments. An argument is {@code =} followed by hexadecimal
+ * UTF-16, or {@code -} for null. Each call writes one line to the standard output: a JSON object of strings with the result
+ * or the error. An object of the SDK is referred to by its handle, its position in {@code objects}.
  */
 final class Bridge {
-    private final List<Object> kept = new ArrayList<>();
+    private final List<Object> objects = new ArrayList<>();
 
     private Bridge() {}
 
     public static void main(String[] arguments) throws IOException {
         BufferedReader calls = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
-        PrintStream answers = new PrintStream(System.out, true, StandardCharsets.UTF_8);
+        PrintStream results = new PrintStream(System.out, true, StandardCharsets.UTF_8);
         Bridge bridge = new Bridge();
         for (String line = calls.readLine(); line != null; line = calls.readLine()) {
             String[] words = line.split(" ");
@@ -36,7 +36,7 @@ final class Bridge {
             for (int index = 1; index < words.length; index++) {
                 decoded.add(decode(words[index]));
             }
-            answers.println(Json.write(bridge.answer(words[0], decoded)));
+            results.println(Json.write(bridge.call(words[0], decoded)));
         }
     }
 
@@ -51,110 +51,111 @@ final class Bridge {
         return text.toString();
     }
 
-    private Map<String, String> answer(String name, List<String> arguments) {
+    private Map<String, String> call(String name, List<String> arguments) {
         try {
-            return answer(name, arguments.isEmpty() ? "" : arguments.get(0), arguments);
+            return dispatch(name, arguments.isEmpty() ? "" : arguments.get(0), arguments);
         } catch (BanditError error) {
-            return show(error);
+            return describe(error);
         } catch (RuntimeException bug) {
             return Map.of("bug", bug.toString());
         }
     }
 
-    private Map<String, String> answer(String name, String first, List<String> arguments) {
+    private Map<String, String> dispatch(String name, String first, List<String> arguments) {
         switch (name) {
             case "client":
-                return Map.of("client", keep(client(arguments)));
+                return Map.of("client", store(client(arguments)));
             case "open_run":
-                return show(client(first).openRun(arguments.get(1), arguments.get(2)));
+                return describe(client(first).openRun(arguments.get(1), arguments.get(2)));
             case "get_run":
-                return show(client(first).getRun(arguments.get(1)));
+                return describe(client(first).getRun(arguments.get(1)));
             case "phases":
                 return Map.of("phases", client(first).phases().toString());
             case "phases_interrupted":
-                return interrupted(client(first));
+                return phasesWhileInterrupted(client(first));
             case "leaderboard":
                 return Map.of("leaderboard", client(first).leaderboard(arguments.get(1)).toString());
             case "close":
                 client(first).close();
                 return Map.of();
             case "sentence":
-                return run(first).sentence().map(Bridge::show).orElse(Map.of());
+                return run(first).sentence().map(Bridge::describe).orElse(Map.of());
             case "submit":
                 return Map.of("score", String.valueOf(run(first).submit(arguments.get(1))));
             case "last":
-                return run(first).last().map(Bridge::show).orElse(Map.of());
+                return run(first).last().map(Bridge::describe).orElse(Map.of());
             case "progress":
-                return show(run(first).progress());
+                return describe(run(first).progress());
             case "iterator":
-                return Map.of("iterator", keep(run(first).iterator()));
+                return Map.of("iterator", store(run(first).iterator()));
             case "next":
-                Iterator<?> sentences = (Iterator<?>) kept.get(Integer.parseInt(first));
-                return sentences.hasNext() ? show((Sentence) sentences.next()) : Map.of();
-            case "show":
-                return Map.of("shown", kept.get(Integer.parseInt(first)).toString());
-            case "retry_after":
-                OptionalDouble seconds = Connection.retryAfter(first, Instant.now());
+                Iterator<?> sentences = (Iterator<?>) objects.get(Integer.parseInt(first));
+                return sentences.hasNext() ? describe((Sentence) sentences.next()) : Map.of();
+            case "to_string":
+                return Map.of("string", objects.get(Integer.parseInt(first)).toString());
+            case "parse_retry_after":
+                OptionalDouble seconds = Connection.parseRetryAfter(first, Instant.now());
                 return seconds.isEmpty() ? Map.of() : Map.of("seconds", String.valueOf(seconds.getAsDouble()));
-            case "pause":
-                return Map.of("seconds", pause(Integer.parseInt(first), arguments.get(1)));
-            case "refusal":
-                throw BanditError.refusal(Integer.parseInt(first), arguments.get(1), "", "r-7", "");
+            case "backoff_seconds":
+                return Map.of("seconds", backoffSeconds(Integer.parseInt(first), arguments.get(1)));
+            case "error_for_response":
+                throw BanditError.forResponse(Integer.parseInt(first), arguments.get(1), "", "r-7", "");
             default:
                 throw new IllegalArgumentException("no such call: " + name);
         }
     }
 
-    private static Client client(List<String> wishes) {
+    private static Client client(List<String> settings) {
         return Client.builder()
-                .url(wishes.get(0))
-                .apiKey(wishes.get(1))
-                .retries(Integer.parseInt(wishes.get(2)))
-                .connectTimeout(Duration.ofMillis(Long.parseLong(wishes.get(3))))
-                .readTimeout(Duration.ofMillis(Long.parseLong(wishes.get(4))))
-                .firstPause(Duration.ofMillis(Long.parseLong(wishes.get(5))))
+                .url(settings.get(0))
+                .apiKey(settings.get(1))
+                .retries(Integer.parseInt(settings.get(2)))
+                .connectTimeout(Duration.ofMillis(Long.parseLong(settings.get(3))))
+                .readTimeout(Duration.ofMillis(Long.parseLong(settings.get(4))))
+                .firstPause(Duration.ofMillis(Long.parseLong(settings.get(5))))
                 .build();
     }
 
-    private static Map<String, String> interrupted(Client client) {
+    private static Map<String, String> phasesWhileInterrupted(Client client) {
         Thread.currentThread().interrupt();
         try {
             return Map.of("phases", client.phases().toString());
         } finally {
             if (!Thread.interrupted()) {
-                throw new IllegalStateException("the interruption was swallowed");
+                throw new IllegalStateException("the interrupt flag was cleared");
             }
         }
     }
 
-    private static String pause(int attempt, String wished) {
-        OptionalDouble seconds = wished == null ? OptionalDouble.empty() : OptionalDouble.of(Double.parseDouble(wished));
-        return String.valueOf(new Connection("http://h", "k", Client.builder()).pauseBefore(attempt, seconds));
+    private static String backoffSeconds(int attempt, String retryAfter) {
+        OptionalDouble asked =
+                retryAfter == null ? OptionalDouble.empty() : OptionalDouble.of(Double.parseDouble(retryAfter));
+        return String.valueOf(new Connection("http://h", "k", Client.builder()).backoffSeconds(attempt, asked));
     }
 
-    private Map<String, String> show(Run run) {
+    private Map<String, String> describe(Run run) {
         return Map.of(
-                "run", keep(run),
+                "run", store(run),
                 "id", run.id(),
                 "phase", run.phase(),
                 "system", run.system(),
                 "total", String.valueOf(run.total()));
     }
 
-    private static Map<String, String> show(BanditError error) {
-        Map<String, String> shown = new HashMap<>(Map.of(
+    private static Map<String, String> describe(BanditError error) {
+        Map<String, String> described = new HashMap<>(Map.of(
                 "error", error.getClass().getSimpleName(),
                 "message", error.getMessage(),
                 "code", error.code(),
                 "status", String.valueOf(error.status()),
                 "request_id", error.requestId()));
         if (error instanceof BanditError.ConflictError) {
-            shown.put("run", ((BanditError.ConflictError) error).run());
+            described.put("run", ((BanditError.ConflictError) error).run());
         }
-        return shown;
+        return described;
     }
 
-    private static Map<String, String> show(Sentence sentence) {
+    private static Map<String, String> describe(Sentence sentence) {
         return Map.of(
                 "id", sentence.id(),
                 "index", String.valueOf(sentence.index()),
@@ -162,7 +163,7 @@ final class Bridge {
                 "source", sentence.source());
     }
 
-    private static Map<String, String> show(Round round) {
+    private static Map<String, String> describe(Round round) {
         return Map.of(
                 "id", round.id(),
                 "index", String.valueOf(round.index()),
@@ -171,23 +172,23 @@ final class Bridge {
                 "score", String.valueOf(round.score()));
     }
 
-    private static Map<String, String> show(Progress progress) {
+    private static Map<String, String> describe(Progress progress) {
         return Map.of(
                 "index", String.valueOf(progress.index()),
                 "total", String.valueOf(progress.total()),
                 "cumulative_reward", String.valueOf(progress.cumulativeReward()));
     }
 
-    private Client client(String place) {
-        return (Client) kept.get(Integer.parseInt(place));
+    private Client client(String handle) {
+        return (Client) objects.get(Integer.parseInt(handle));
     }
 
-    private Run run(String place) {
-        return (Run) kept.get(Integer.parseInt(place));
+    private Run run(String handle) {
+        return (Run) objects.get(Integer.parseInt(handle));
     }
 
-    private String keep(Object object) {
-        kept.add(object);
-        return String.valueOf(kept.size() - 1);
+    private String store(Object object) {
+        objects.add(object);
+        return String.valueOf(objects.size() - 1);
     }
 }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/** What the JSON reader takes, what it refuses, and what the writer makes. Prints the number of checks, or fails. */
+/** Checks of what the JSON reader accepts and rejects, and what the writer writes. Prints their number, or fails. */
 final class JsonChecks {
     private static int checks;
 
@@ -17,7 +17,7 @@ final class JsonChecks {
         values();
         numbers();
         strings();
-        refusals();
+        rejections();
         depth();
         bytes();
         writing();
@@ -32,7 +32,7 @@ final class JsonChecks {
         reads("[true, false , null]", Arrays.asList(true, false, null));
         reads("{\"a\":{\"b\":[1,{}]},\"c\":null}", mapOf("a", Map.of("b", List.of(1L, Map.of())), "c", null));
         Map<?, ?> ordered = (Map<?, ?>) Json.read("{\"z\":1,\"a\":2,\"m\":3}");
-        check(List.copyOf(ordered.keySet()).equals(List.of("z", "a", "m")), "members keep their order");
+        check(List.copyOf(ordered.keySet()).equals(List.of("z", "a", "m")), "members must keep their order");
     }
 
     private static void numbers() throws Exception {
@@ -61,7 +61,7 @@ final class JsonChecks {
         reads("\"\u007f\u2028\"", "\u007f\u2028");
     }
 
-    private static void refusals() {
+    private static void rejections() {
         for (String text : List.of(
                 "", " ", "{", "[", "\"", "\"a", "\"\\", "\"\\u00", "tru", "nul", "True", "NaN", "Infinity", "-Infinity",
                 "-", "+1", "01", "-01", ".5", "1.", "1.e3", "1e", "1e+", "0x10", "1_000", "1 2", "[1]]", "{}{}", "null,",
@@ -69,23 +69,23 @@ final class JsonChecks {
                 "{1:1}", "{'a':1}", "{\"a\":1]", "[1}", "// no\n1", "\ufeff1", "\u00a01", "1e999", "-1e999",
                 "\"\n\"", "\"\t\"", "\"\0\"", "\"\\x41\"", "\"\\'\"", "\"\\u12g4\"", "\"\\u+123\"", "\"\\u１２３４\"",
                 "\"\\ud83d\"", "\"\\ude00\"", "\"\\ude00\\ud83d\"", "\"\\ud83d \\ude00\"", "{\"a\":1,\"a\":2}")) {
-            refuses(text);
+            rejects(text);
         }
     }
 
     private static void depth() throws Exception {
-        Object nested = Json.read("[".repeat(Json.DEEPEST) + "]".repeat(Json.DEEPEST));
-        for (int level = 1; level < Json.DEEPEST; level++) {
+        Object nested = Json.read("[".repeat(Json.MAX_DEPTH) + "]".repeat(Json.MAX_DEPTH));
+        for (int level = 1; level < Json.MAX_DEPTH; level++) {
             nested = ((List<?>) nested).get(0);
         }
-        check(nested.equals(List.of()), "as deep as allowed");
-        refuses("[".repeat(Json.DEEPEST + 1) + "]".repeat(Json.DEEPEST + 1));
-        refuses("{\"a\":".repeat(Json.DEEPEST + 1) + "1" + "}".repeat(Json.DEEPEST + 1));
-        refuses("[".repeat(1_000_000));
+        check(nested.equals(List.of()), "the maximum depth must be accepted");
+        rejects("[".repeat(Json.MAX_DEPTH + 1) + "]".repeat(Json.MAX_DEPTH + 1));
+        rejects("{\"a\":".repeat(Json.MAX_DEPTH + 1) + "1" + "}".repeat(Json.MAX_DEPTH + 1));
+        rejects("[".repeat(1_000_000));
     }
 
     private static void bytes() throws Exception {
-        check("ü".equals(Json.read("\"ü\"".getBytes(StandardCharsets.UTF_8))), "UTF-8 is read");
+        check("ü".equals(Json.read("\"ü\"".getBytes(StandardCharsets.UTF_8))), "UTF-8 must be read");
         for (int[] wrong : new int[][] {{0xfc}, {0xc3}, {0xc0, 0x80}, {0xed, 0xa0, 0x80}, {0xf5, 0x80, 0x80, 0x80}}) {
             byte[] text = new byte[wrong.length + 2];
             text[0] = text[text.length - 1] = '"';
@@ -93,7 +93,7 @@ final class JsonChecks {
                 text[index + 1] = (byte) wrong[index];
             }
             try {
-                throw new AssertionError("took " + Arrays.toString(wrong) + " for " + Json.read(text));
+                throw new AssertionError("read " + Arrays.toString(wrong) + " as " + Json.read(text));
             } catch (Json.MalformedException expected) {
                 check(expected.getMessage().contains("not UTF-8"), expected.getMessage());
             }
@@ -116,7 +116,7 @@ final class JsonChecks {
             }
         }
         Map<String, String> all = Map.of("all", everything.toString());
-        check(all.equals(Json.read(Json.write(all))), "what is written can be read");
+        check(all.equals(Json.read(Json.write(all))), "written JSON must read back");
     }
 
     private static Map<String, Object> mapOf(String first, Object one, String second, Object two) {
@@ -131,7 +131,7 @@ final class JsonChecks {
         check(Objects.equals(value, expected), text + " was read as " + value);
     }
 
-    private static void refuses(String text) {
+    private static void rejects(String text) {
         try {
             Object value = Json.read(text);
             throw new AssertionError(text + " was read as " + value);
@@ -145,10 +145,10 @@ final class JsonChecks {
         check(text.equals(expected), value + " was written as " + text);
     }
 
-    private static void check(boolean holds, String what) {
+    private static void check(boolean holds, String message) {
         checks++;
         if (!holds) {
-            throw new AssertionError(what);
+            throw new AssertionError(message);
         }
     }
 }

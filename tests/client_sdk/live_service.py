@@ -1,4 +1,4 @@
-"""A live ``banditmt serve`` that can be killed and started again, with its store on the disk."""
+"""``banditmt serve`` as a process that can be killed and restarted, with its store on disk."""
 
 import json
 import signal
@@ -19,7 +19,7 @@ BANDITMT = [sys.executable, "-c", "from simulator.cli import main; main()"]
 
 
 class LiveService:
-    """The service as a process of its own, with one phase, ``dev``, and one participant."""
+    """The service in a process of its own, with one phase, ``dev``, and one participant."""
 
     def __init__(self, folder: Path, pairs: Sequence[tuple[str, str]]) -> None:
         self.store = f"sqlite:{folder / 'store.sqlite'}"
@@ -41,7 +41,7 @@ class LiveService:
         assert json.loads(self._process.stdout.readline())["url"] == self.url
 
     def kill(self) -> None:
-        """As a power cut would."""
+        """Kill the process without warning, as a power cut would."""
         self._process.send_signal(signal.SIGKILL)
         self._process.communicate()
 
@@ -50,7 +50,7 @@ class LiveService:
         self._start()
 
     def rounds(self, run: str) -> list[Round]:
-        """The ledger of a run, from the disk."""
+        """Return the ledger of a run, read from disk."""
         store = open_store(self.store)
         try:
             return list(store.rounds(run))

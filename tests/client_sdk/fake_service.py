@@ -1,8 +1,8 @@
-"""A conformance kit for SDKs: a service of its own that misbehaves by script.
+"""A fake service for tests of SDKs, which follows the protocol exactly but injects faults by script.
 
-It keeps the protocol exactly (one commit per round, the same answer to the same request), but on the way there it does
-what networks and clouds do: errors, delays, drops before and after the commit, truncations, garbage, duplicates. An SDK
-passes when its ledger and the scores it saw are those of a perfect network.
+It commits each round once and sends the same response to the same request. On the way there it does what networks and
+clouds do: errors, delays, connections dropped before and after the commit, truncated responses, garbage, duplicated
+requests. An SDK passes if its ledger and the scores that it received are those of a perfect network.
 """
 
 import hashlib
@@ -18,25 +18,25 @@ from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from banditmt_client.errors import refusal as client_refusal
+from banditmt_client.errors import error_for_response
 
 KEY = "conformance-key"
 RUN = "a" * 26
-PATIENCE = 60  # seconds for a client to give up that waits half a second: busy machines are slow
+HANG_UP_SECONDS = 60  # for a client to give up that waits half a second: busy machines are slow
 
 
 def score_of(translation: str) -> float:
-    """Some number that only depends on the translation."""
+    """Return a number in [0, 1) that depends only on the translation."""
     return int.from_bytes(hashlib.sha256(translation.encode()).digest()[:4], "big") / 2**32
 
 
 @dataclass
-class Task:
-    """The state behind the server: sentences, the ledger, and what went wrong on the client's side."""
+class FakeService:
+    """The protocol over one run in memory, with a record of every request."""
 
     sentences: Sequence[str]
-    ledger: list[tuple[int, str, float]] = field(default_factory=list)
-    requests: list[tuple[str, str]] = field(default_factory=list)
+    ledger: list[tuple[int, str, float]] = field(default_factory=list)  # index, translation, score
+    requests: list[tuple[str, str]] = field(default_factory=list)  # method, path
     headers: list[dict[str, str]] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -46,6 +46,7 @@ class Task:
         return {"id": f"t{index}", "index": index, "total": len(self.sentences), "source": self.sentences[index]}
 
     def state(self) -> dict[str, Any]:
+        """Return the response to ``GET /v1/runs/{run}``."""
         last = None
         if self.ledger:
             index, translation, score = self.ledger[-1]
@@ -62,8 +63,8 @@ class Task:
             "last": last,
         }
 
-    def answer(self, method: str, path: str, body: Any) -> tuple[int, dict[str, Any]]:
-        """Keep the protocol."""
+    def respond(self, method: str, path: str, body: Any) -> tuple[int, dict[str, Any]]:
+        """Return status and body of the response to a request."""
         with self.lock:
             match (method, path):
                 case ("POST", "/v1/runs"):
@@ -78,29 +79,29 @@ class Task:
                 return 200, self.state()
             if path == f"/v1/runs/{RUN}/sentence":
                 pending = self.sentence(len(self.ledger))
-                return (200, pending) if pending else (410, refusal("run_finished"))
+                return (200, pending) if pending else (410, error_body("run_finished"))
             if path == f"/v1/runs/{RUN}/translations":
                 return self._translate(int(body["id"][1:]), body["translation"])
-            return 404, refusal("run_not_found")
+            return 404, error_body("run_not_found")
 
     def _translate(self, index: int, translation: str) -> tuple[int, dict[str, Any]]:
         if index > len(self.ledger):
-            return 409, refusal("wrong_sentence")
+            return 409, error_body("wrong_sentence")
         if index == len(self.ledger):
             self.ledger.append((index, translation, score_of(translation)))
         if self.ledger[index][1] != translation:
-            return 409, refusal("translation_conflict")
+            return 409, error_body("translation_conflict")
         return 200, {"score": self.ledger[index][2], "next": self.sentence(index + 1)}
 
 
-def refusal(code: str) -> dict[str, str]:
+def error_body(code: str) -> dict[str, str]:
     return {"code": code, "message": f"refused: {code}", "request_id": "r-1"}
 
 
-# What happens to a request, by name. "before" and "after" are about the commit.
+# What can happen to a request. "before" and "after" refer to the commit.
 FAULTS = (
     *("error-500-before", "error-502-before", "error-503-before", "error-504-after", "error-500-after"),
-    "error-502-proxy",  # which speaks HTML
+    "error-502-proxy",  # with a body in HTML
     *("throttle-seconds", "throttle-date", "throttle-silent", "delay-before", "delay-after", "delay-within", "twice"),
     *("drop-before", "drop-after", "reset-before", "reset-after"),
     *("truncate-length", "truncate-close", "garbage", "empty", "not-an-object"),
@@ -110,7 +111,7 @@ FAULTS = (
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True  # headers and body are two packets; do not wait between them
-    server: "ConformanceServer"
+    server: "FaultyServer"
 
     def do_GET(self) -> None:
         self._serve(None)
@@ -120,35 +121,35 @@ class _Handler(BaseHTTPRequestHandler):
         self._serve(body)
 
     def _serve(self, body: Any) -> None:
-        task = self.server.task
-        task.requests.append((self.command, self.path))
-        task.headers.append({name.lower(): value for name, value in self.headers.items()})
+        service = self.server.service
+        service.requests.append((self.command, self.path))
+        service.headers.append({name.lower(): value for name, value in self.headers.items()})
         if self.headers.get("x-api-key") != KEY:
-            return self._send(403, refusal("invalid_key"))
+            return self._send(403, error_body("invalid_key"))
         fault = self.server.next_fault()
         if fault in ("error-504-after", "error-500-after", "drop-after", "reset-after", "delay-after", "twice"):
-            task.answer(self.command, self.path, body)
+            service.respond(self.command, self.path, body)
         if fault and fault != "twice":
-            return self._misbehave(fault)
-        return self._send(*task.answer(self.command, self.path, body))
+            return self._inject(fault)
+        return self._send(*service.respond(self.command, self.path, body))
 
-    def _misbehave(self, fault: str) -> None:
+    def _inject(self, fault: str) -> None:
         kind, _, detail = fault.partition("-")
         if fault == "error-502-proxy":
             self._send_bytes(502, b"<html>bad gateway</html>")
         elif kind == "error":
             status = int(detail[:3])
-            self._send(status, refusal("unavailable" if status == 503 else "internal"))
+            self._send(status, error_body("unavailable" if status == 503 else "internal"))
         elif kind == "throttle":
-            wish = {"seconds": "0", "date": formatdate(time.time() - 1, usegmt=True)}.get(detail)
-            self._send(429, refusal("throttled"), {"Retry-After": wish} if wish else {})
+            retry_after = {"seconds": "0", "date": formatdate(time.time() - 1, usegmt=True)}.get(detail)
+            self._send(429, error_body("throttled"), {"Retry-After": retry_after} if retry_after else {})
         elif kind == "truncate":
             self._send_half(*{"length": ("Content-Length", "500"), "close": ("Connection", "close")}[detail])
             self._hang_up()
         elif kind == "delay":
             if detail == "within":
                 self._send_half("Content-Length", "500")
-            self._await_goodbye()
+            self._wait_for_client_to_close()
             self._hang_up()
         elif kind in ("drop", "reset"):
             self._hang_up(reset=kind == "reset")
@@ -157,16 +158,15 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_bytes(200, body)
 
     def _send_half(self, *header: str) -> None:
-        """The beginning of an answer, with a header that promises more or nothing."""
+        """Send the start of a response, with a header that announces a longer body or none."""
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header(*header)
         self.end_headers()
         self.wfile.write(b'{"score": 0.5, "next": {"id": "t')
 
-    def _await_goodbye(self) -> None:
-        """Say nothing until the client has given up: it closes the connection."""
-        self.connection.settimeout(PATIENCE)
+    def _wait_for_client_to_close(self) -> None:
+        self.connection.settimeout(HANG_UP_SECONDS)
         with suppress(OSError):
             while self.connection.recv(1):
                 pass
@@ -193,17 +193,17 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_arguments: object) -> None:
-        """Quiet: a test's output is its failures."""
+        """Log nothing: the output of a test is its failures."""
 
 
-class ConformanceServer(ThreadingHTTPServer):
-    """The task over HTTP; the script says what happens to the first, second, ... request (None: nothing)."""
+class FaultyServer(ThreadingHTTPServer):
+    """A fake service over HTTP. The script names the fault of the first, second, ... request (None for no fault)."""
 
     daemon_threads = True
 
-    def __init__(self, task: Task, script: Sequence[str | None]) -> None:
+    def __init__(self, service: FakeService, script: Sequence[str | None]) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.task = task
+        self.service = service
         self._script = iter(script)
         self._script_lock = threading.Lock()
 
@@ -216,13 +216,13 @@ class ConformanceServer(ThreadingHTTPServer):
             return next(self._script, None)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that gave up waiting is part of the play."""
+        """Ignore clients that stopped waiting: the faults provoke that."""
 
 
 @contextmanager
-def serving(sentences: Sequence[str], script: Sequence[str | None] = ()) -> Iterator[ConformanceServer]:
-    """A running server with a fresh task."""
-    server = ConformanceServer(Task(sentences), script)
+def serving(sentences: Sequence[str], script: Sequence[str | None] = ()) -> Iterator[FaultyServer]:
+    """Run a server with a fresh service."""
+    server = FaultyServer(FakeService(sentences), script)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:
@@ -233,11 +233,11 @@ def serving(sentences: Sequence[str], script: Sequence[str | None] = ()) -> Iter
         thread.join()
 
 
-class InProcess:
-    """The task without a network, for tests of what stands above an SDK; ``fail`` may raise before or after a call."""
+class FakeConnection:
+    """A fake service without a network, for tests of what uses an SDK. ``fail`` may raise before or after a call."""
 
-    def __init__(self, task: Task, fail: Callable[[str], None] = lambda moment: None) -> None:
-        self.task = task
+    def __init__(self, service: FakeService, fail: Callable[[str], None] = lambda moment: None) -> None:
+        self.service = service
         self._fail = fail
 
     def open_run(self, phase: str, system: str) -> dict[str, Any]:
@@ -259,12 +259,12 @@ class InProcess:
         return self._call("GET", "/v1/phases")
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is no connection."""
 
     def _call(self, method: str, path: str, body: Any = None) -> dict[str, Any]:
         self._fail(f"before {path}")
-        status, answer = self.task.answer(method, path, body)
+        status, response = self.service.respond(method, path, body)
         if status != 200:
-            raise client_refusal(status, answer["code"], answer["message"], answer["request_id"], answer.get("run", ""))
+            raise error_for_response(status, response["code"], response["message"], response["request_id"])
         self._fail(f"after {path}")
-        return answer
+        return response

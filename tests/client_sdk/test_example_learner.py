@@ -1,4 +1,4 @@
-"""The learner's skeleton: whose checkpoint it takes up, and how it saves it."""
+"""The skeleton for learners in ``examples/``: which checkpoints it accepts, and how it saves them."""
 
 import importlib.util
 import json
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from banditmt_client import Client
-from tests.client_sdk.conformance import KEY, RUN, serving
+from tests.client_sdk.fake_service import KEY, RUN, serving
 
 EXAMPLE = Path(__file__).parents[2] / "client_sdk" / "examples" / "learner.py"
 
@@ -23,23 +23,23 @@ def example():
 
 
 @pytest.mark.parametrize(("phase", "system"), [("training", "tested"), ("dev", "another")])
-def test_a_checkpoint_of_another_run_is_refused_in_one_line(phase, system, example, tmp_path):
+def test_a_checkpoint_of_another_run_is_refused(phase, system, example, tmp_path):
     checkpoint = tmp_path / "learner.json"
     with serving(["eins", "zwei"]) as server, Client(KEY, server.url) as client:
         example.play(client, "dev", "tested", checkpoint)
-        kept = checkpoint.read_text()
+        before = checkpoint.read_text()
         with pytest.raises(SystemExit) as stopped:
             example.play(client, phase, system, checkpoint)
         assert stopped.value.code == (
-            f"the checkpoint is of 'tested' in dev, not {system!r} in {phase}: name another file"
+            f"the checkpoint belongs to 'tested' in dev, not {system!r} in {phase}: choose another checkpoint file"
         )
-        assert checkpoint.read_text() == kept
+        assert checkpoint.read_text() == before
         assert example.play(client, "dev", "tested", checkpoint).progress.finished
 
 
-def test_a_checkpoint_is_never_half_written_whatever_its_name(example, tmp_path, monkeypatch):
+def test_a_checkpoint_is_written_atomically_whatever_its_name(example, tmp_path, monkeypatch):
     checkpoint = tmp_path / "learner.new"
-    checkpoint.write_text("the life before")
+    checkpoint.write_text("the old checkpoint")
 
     def power_cut(*_):
         raise OSError("no power")
@@ -47,22 +47,22 @@ def test_a_checkpoint_is_never_half_written_whatever_its_name(example, tmp_path,
     monkeypatch.setattr(Path, "replace", power_cut)
     with pytest.raises(OSError, match="no power"):
         example.Learner({"run": RUN, "rounds": 1, "worth": {}, "mean": 0.5}).save(checkpoint)
-    assert checkpoint.read_text() == "the life before"
+    assert checkpoint.read_text() == "the old checkpoint"
     monkeypatch.undo()
     example.Learner({"run": RUN}).save(checkpoint)
     assert json.loads(checkpoint.read_text()) == {"run": RUN}
 
 
-def test_what_an_earlier_life_had_sent_is_learned_from_when_it_arrives_late(example, tmp_path, monkeypatch):
+def test_a_round_that_a_killed_process_sent_is_learned_from_when_it_arrives_late(example, tmp_path, monkeypatch):
     find_run = example.find_run
 
-    def overtaken(client, learner, phase, system):
+    def find_overtaken_run(client, learner, phase, system):
         run = find_run(client, learner, phase, system)
         earlier = client.get_run(run.id)
         earlier.submit(learner.propose(next(iter(earlier)).source))
         return run
 
-    monkeypatch.setattr(example, "find_run", overtaken)
+    monkeypatch.setattr(example, "find_run", find_overtaken_run)
     checkpoint = tmp_path / "learner.json"
     with serving(["eins", "zwei", "drei"]) as server, Client(KEY, server.url) as client:
         assert example.play(client, "dev", "tested", checkpoint).progress.finished

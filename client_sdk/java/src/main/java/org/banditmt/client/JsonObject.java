@@ -1,0 +1,80 @@
+package org.banditmt.client;
+
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import org.banditmt.client.BanditError.ProtocolError;
+
+/**
+ * A JSON object from a response, with typed access to its fields. A field that is missing or has another type means
+ * that the response is not that of a banditmt service, so the methods throw a {@link ProtocolError}.
+ */
+final class JsonObject {
+    private final Map<?, ?> fields;
+
+    JsonObject(Map<?, ?> fields) {
+        this.fields = fields;
+    }
+
+    String string(String name) {
+        return field(name, String.class);
+    }
+
+    int integer(String name) {
+        long value = field(name, Long.class);
+        if (value != (int) value) {
+            throw invalidField(name);
+        }
+        return (int) value;
+    }
+
+    /** Returns a number between 0 and {@code atMost}. Any other number, such as NaN, would spoil learning. */
+    double number(String name, int atMost) {
+        double value = field(name, Number.class).doubleValue();
+        if (!(0 <= value && value <= atMost)) {
+            throw invalidField(name);
+        }
+        return value;
+    }
+
+    double score() {
+        return number("score", 1);
+    }
+
+    boolean bool(String name) {
+        return field(name, Boolean.class);
+    }
+
+    List<?> list(String name) {
+        return field(name, List.class);
+    }
+
+    /** Returns a field that is an object itself, or null if it is missing or null. */
+    JsonObject objectOrNull(String name) {
+        return fields.get(name) == null ? null : new JsonObject(field(name, Map.class));
+    }
+
+    /** Returns a string, or the default if it is missing, empty or not a string. */
+    String stringOr(String name, String defaultValue) {
+        Object value = fields.get(name);
+        return value instanceof String && !((String) value).isEmpty() ? (String) value : defaultValue;
+    }
+
+    @SuppressWarnings("unchecked") // the keys of what Json reads are strings
+    Map<String, Object> asMap() {
+        return Collections.unmodifiableMap((Map<String, Object>) fields);
+    }
+
+    private <T> T field(String name, Class<T> type) {
+        Object value = fields.get(name);
+        if (!type.isInstance(value)) {
+            throw invalidField(name);
+        }
+        return type.cast(value);
+    }
+
+    static ProtocolError invalidField(String name) {
+        return new ProtocolError("the response has no valid '" + name
+                + "'; check that the address is that of a banditmt service");
+    }
+}
