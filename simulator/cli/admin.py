@@ -17,7 +17,7 @@ from lambdas.registry import PhaseState, Registry, RegistryError
 from lambdas.store import Store
 from leaderboard.metrics.online import TICKS
 from simulator.cli import archiving, judging
-from simulator.cli.stores import JsonOption, StoreOption, existing_store, stack_region
+from simulator.cli.stores import JsonOption, StoreOption, open_existing_store, stack_region
 from simulator.cloud.plan import UsagePlan
 from simulator.errors import PlanError
 from simulator.tasks import DEFAULT_STORE
@@ -47,7 +47,7 @@ Runs = Annotated[int | None, typer.Option(min=0, help="How many runs each partic
 
 
 def _registry(address: str) -> Registry:
-    return Registry(existing_store(address))
+    return Registry(open_existing_store(address))
 
 
 def _plan(usage_plan: str | None, address: str) -> UsagePlan | None:
@@ -147,7 +147,7 @@ def erase_participant(
     ] = None,
 ) -> None:
     """Replace the name of a disabled participant by a pseudonym, for good. What was played stays, and verifiable."""
-    plan, opened, systems = _plan(usage_plan, store), existing_store(store), _renamed(system or [])
+    plan, opened, systems = _plan(usage_plan, store), open_existing_store(store), _renamed(system or [])
     Eraser(opened).begin(name, systems)
     if plan is not None:
         plan.withdraw(name)  # if this fails, the same command can be given again
@@ -281,7 +281,7 @@ def list_runs(
     only_phase: Annotated[str | None, typer.Option("--phase", help="Only runs of this one.")] = None,
 ) -> None:
     """All runs and how far they are. Rewards are clean, whatever the learner was shown."""
-    opened = existing_store(store)
+    opened = open_existing_store(store)
     registry = Registry(opened)
     records = registry.phases() if only_phase is None else [registry.known_phase(only_phase)]
     players = registry.participants() if only_participant is None else [registry.known_participant(only_participant)]
@@ -297,7 +297,7 @@ def show_run(
     as_json: JsonOption = False,
 ) -> None:
     """One run in full."""
-    opened = existing_store(store)
+    opened = open_existing_store(store)
     found = opened.opening(identity)
     if found is None:
         raise RegistryError(f"there is no run {identity}; `run list` tells which there are")

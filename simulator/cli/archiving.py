@@ -12,11 +12,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from corpora.task import Task
 from lambdas.archive import Archive, export
 from lambdas.registry import Registry
-from lambdas.store import Store, StoreError, open_store
+from lambdas.store import Store, StoreError
 from lambdas.store.sqlite import SQLiteStore
-from simulator.cli.loading import bars_on_terminal, load
-from simulator.cli.stores import JsonOption, StoreOption, existing_store
-from simulator.tasks import DEFAULT_STORE, STATE
+from simulator.cli.progress_bars import load_with_progress, progress_bars
+from simulator.cli.stores import JsonOption, StoreOption, open_existing_store, open_or_create_store
+from simulator.tasks import DEFAULT_STORE
 
 app = typer.Typer()
 
@@ -30,8 +30,8 @@ def load_into_store(
 ) -> None:
     """Load a task into a store. What is there already stays; if it is interrupted, the same command goes on."""
     Task.open(task)  # what is no task is refused before a store is made for it
-    opened = _new_or_existing(store)
-    load(opened, task)
+    opened = open_or_create_store(store)
+    load_with_progress(opened, task)
     for record in Registry(opened).phases():
         typer.echo(f"{record.phase.name}: {record.phase.layout.total:,} rounds, {record.state.value}")
 
@@ -47,7 +47,7 @@ def export_archive(
     as_json: JsonOption = False,
 ) -> None:
     """Write the ledger and all that the board follows from into one file."""
-    opened = existing_store(store)
+    opened = open_existing_store(store)
     with _bar("exporting", _rounds(opened)) as advance:
         runs, rounds = export(opened, file, texts=with_texts, keys=with_keys, progress=advance)
     size = file.stat().st_size
@@ -63,7 +63,7 @@ def import_archive(file: ArchivePath, store: StoreOption = DEFAULT_STORE, as_jso
     """Restore an archive into an empty store. If it is interrupted, the same command goes on."""
     with _bar("checking", None) as advance:
         archive = Archive.open(file, progress=advance)
-    opened = _new_or_existing(store)
+    opened = open_or_create_store(store)
     with _bar("importing", archive.rounds) as advance:
         archive.restore(opened, progress=advance)
     if as_json:
@@ -84,7 +84,7 @@ def backup(
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """Copy a SQLite store, references and hashed keys included, while it is in use."""
-    opened = existing_store(store)
+    opened = open_existing_store(store)
     if not isinstance(opened, SQLiteStore):
         raise StoreError(
             "DynamoDB backs itself up (point-in-time recovery); `admin export` writes what can be taken away"
@@ -93,12 +93,6 @@ def backup(
     typer.echo(
         f"{file}: {file.stat().st_size:,} bytes; to restore it, stop the service and put it in the store's place"
     )
-
-
-def _new_or_existing(address: str) -> Store:
-    if address == DEFAULT_STORE:
-        STATE.mkdir(exist_ok=True)
-    return open_store(address)
 
 
 def _rounds(store: Store) -> int:
@@ -110,6 +104,6 @@ def _rounds(store: Store) -> int:
 
 @contextmanager
 def _bar(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    with bars_on_terminal(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()) as bars:
+    with progress_bars(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()) as bars:
         task = bars.add_task(what, total=total)
         yield lambda rounds: bars.advance(task, rounds)

@@ -35,7 +35,7 @@ from corpora.task import Pair, Task, refuse_taken
 from lambdas.feedback import Feedback
 from leaderboard.metrics.bleu import sentence_bleu
 from simulator.cli import corpus_tables
-from simulator.cli.loading import bars_on_terminal
+from simulator.cli.progress_bars import progress_bars
 from simulator.scales import SCALES, ScaleName, cut
 from task.layout import Layout
 
@@ -147,7 +147,7 @@ def _fetch(apt: Apt, names: list[str]) -> list[Package]:
     if missing:
         typer.echo(f"not in this release: {', '.join(missing)}", err=True)
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with bars_on_terminal(*columns) as bar:
+    with progress_bars(*columns) as bar:
         task = bar.add_task("downloading", total=sum(package.size for package in packages))
         apt.fetch(packages, progress=lambda size: bar.advance(task, size))
     return packages
@@ -266,7 +266,7 @@ def _progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with bars_on_terminal(*columns) as bar:
+    with progress_bars(*columns) as bar:
         task = bar.add_task(what, total=total)
         yield lambda pairs: bar.advance(task, pairs)
 

@@ -14,8 +14,8 @@ from lambdas.registry import PhaseRecord, Registry, RegistryError
 from lambdas.scoreboard import Scoreboard
 from lambdas.store import Store
 from leaderboard.families import Role, RoleKind, family_named
-from simulator.cli.loading import bars_on_terminal
-from simulator.cli.stores import JsonOption, StoreOption, existing_store, stack_region
+from simulator.cli.progress_bars import progress_bars
+from simulator.cli.stores import JsonOption, StoreOption, open_existing_store, stack_region
 from simulator.tasks import DEFAULT_STORE
 
 MOST_COMPLAINTS = 20  # printed; the rest is counted
@@ -39,13 +39,13 @@ OnlyPhase = Annotated[str | None, typer.Option("--phase", help="Only this phase.
 
 
 def _designate(store: str, participant: str, system: str, kind: RoleKind, name: str | None = None) -> None:
-    role = Registry(existing_store(store)).set_role(participant, system, kind, name)
+    role = Registry(open_existing_store(store)).set_role(participant, system, kind, name)
     typer.echo(f"{system} of {participant} is of family {_family(role)}, as {kind.value}")
 
 
 def _release(store: str, participant: str, system: str, kind: RoleKind) -> None:
     """Take a role away from a system that has it."""
-    registry = Registry(existing_store(store))
+    registry = Registry(open_existing_store(store))
     owner = registry.known_participant(participant).name
     if (owner, system, kind) not in {(role.participant, role.system, role.kind) for role in registry.roles()}:
         raise RegistryError(f"{system} of {participant} is no {kind.value}; `banditmt admin roles` tells which are")
@@ -92,14 +92,14 @@ def set_family(
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """Measure a system in this family, whatever its name says."""
-    known = {(role.participant, role.system): role.kind for role in Registry(existing_store(store)).roles()}
+    known = {(role.participant, role.system): role.kind for role in Registry(open_existing_store(store)).roles()}
     _designate(store, participant, system, known.get((participant, system), RoleKind.CONTESTANT), name)
 
 
 @app.command("roles")
 def list_roles(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
     """What was said about which system."""
-    roles = Registry(existing_store(store)).roles()
+    roles = Registry(open_existing_store(store)).roles()
     if as_json:
         typer.echo(json.dumps([{**asdict(role), "family": _family(role)} for role in roles]))
         return
@@ -120,13 +120,13 @@ def _runs(store: Store, records: list[PhaseRecord]) -> list[tuple[PhaseRecord, R
 
 
 def _bars() -> Progress:
-    return bars_on_terminal(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    return progress_bars(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
 
 
 @app.command()
 def rebuild(store: StoreOption = DEFAULT_STORE, phase: OnlyPhase = None) -> None:
     """Make the board anew from the ledger. Can be interrupted and begun again."""
-    opened = existing_store(store)
+    opened = open_existing_store(store)
     scoreboard, records = Scoreboard(opened), _records(opened, phase)
     runs = _runs(opened, records)
     for record in records:
@@ -139,7 +139,7 @@ def rebuild(store: StoreOption = DEFAULT_STORE, phase: OnlyPhase = None) -> None
 @app.command()
 def verify(store: StoreOption = DEFAULT_STORE, phase: OnlyPhase = None, as_json: JsonOption = False) -> None:
     """Score every round of the ledger again, and check that the board shows what the ledger holds."""
-    opened = existing_store(store)
+    opened = open_existing_store(store)
     auditor, scoreboard, records = Auditor(opened), Scoreboard(opened), _records(opened, phase)
     runs, is_streamed = _runs(opened, records), stack_region(store) is not None
     found: list[Discrepancy] = [stray for record in records for stray in auditor.unclaimed(record)]

@@ -18,7 +18,7 @@ from leaderboard.exports import to_csv, to_latex
 from leaderboard.families import RoleKind
 from leaderboard.publication import export_page
 from leaderboard.table import Board, Row, Status
-from simulator.cli.stores import JsonOption, StoreOption, existing_store
+from simulator.cli.stores import JsonOption, StoreOption, open_existing_store
 from simulator.tasks import DEFAULT_STORE
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -74,7 +74,7 @@ def leaderboard(
 
 def judged_board(phase: str, store: str) -> Board:
     """The board of a phase, up to date with the ledger."""
-    opened = existing_store(store)
+    opened = open_existing_store(store)
     try:
         record, scoreboard = Registry(opened).known_phase(phase), Scoreboard(opened)
         with Console(stderr=True).status("reading the ledger"):

@@ -19,9 +19,9 @@ from rich.table import Table
 from banditmt_client.client import KEY_VARIABLE, URL_VARIABLE
 from corpora.task import Task
 from lambdas.registry import Registry, UnknownPhaseError, check_name
-from lambdas.store import Store, open_store
-from simulator.cli.loading import bars_on_terminal, load
-from simulator.cli.stores import StoreOption, existing_store
+from lambdas.store import open_store
+from simulator.cli.progress_bars import load_with_progress, progress_bars
+from simulator.cli.stores import StoreOption, open_existing_store, open_or_create_store
 from simulator.tasks import DEFAULT_STORE, STATE
 
 if TYPE_CHECKING:
@@ -208,22 +208,16 @@ def _prepare(competition: "Competition", task: Path | None) -> None:
     """See that the store is there, with the task in it if one is given, and has the phase."""
     if task:
         Task.open(task)  # what is wrong with it is said before a store is made for it
-    opened = _new_or_existing(competition.store) if task else existing_store(competition.store, TASK_ADVICE)
+    opened = open_or_create_store(competition.store) if task else open_existing_store(competition.store, TASK_ADVICE)
     try:
         if task:
             opened.prepare()
-            load(opened, task)
+            load_with_progress(opened, task)
         _check_phase(
             competition, [record.phase.name for record in Registry(opened).phases()], "" if task else TASK_ADVICE
         )
     finally:
         opened.close()
-
-
-def _new_or_existing(store: str) -> Store:
-    if store == DEFAULT_STORE:
-        STATE.mkdir(exist_ok=True)
-    return open_store(store)
 
 
 def _check_phase(competition: "Competition", known: Sequence[str], advice: str = "") -> None:
@@ -276,7 +270,7 @@ def _playing_bars(competition: "Competition", runs: Sequence["RunSpec"]) -> Iter
         TextColumn("{task.fields[speed]:.0f}/s"),
         TimeRemainingColumn(),
     )
-    with bars_on_terminal(*columns) as bars:
+    with progress_bars(*columns) as bars:
         shown: dict[str, TaskID] = {}
         oracles = {} if bars.disable else _oracles(competition, [run.label for run in runs])
 
@@ -321,7 +315,7 @@ def _training_bars(wanted: list["SeedModel"]) -> Iterator[Callable[["SeedModel",
         TextColumn("{task.fields[standing]}"),
         TimeElapsedColumn(),
     )
-    with bars_on_terminal(*columns) as bars:
+    with progress_bars(*columns) as bars:
         shown = {model: bars.add_task(model, total=None, standing="") for model in wanted}
 
         def report(model: "SeedModel", progress: "Standing | None") -> None:

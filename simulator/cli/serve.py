@@ -16,15 +16,15 @@ import typer
 
 from lambdas.registry import Registry, RegistryError
 from lambdas.service import Service
-from lambdas.store import Store, open_store
+from lambdas.store import Store
 from simulator.cli import corpus
-from simulator.cli.loading import load
-from simulator.cli.stores import StoreOption
+from simulator.cli.progress_bars import load_with_progress
+from simulator.cli.stores import StoreOption, open_or_create_store
 from simulator.cloud.local import adopt_environment, local_server
 from simulator.cloud.server import Server, access_log, running
 from simulator.cloud.template import Template
 from simulator.errors import ServeError
-from simulator.tasks import DEFAULT_STORE, DEMO_TASK, STATE
+from simulator.tasks import DEFAULT_STORE, DEMO_TASK
 
 FIRST_PARTICIPANT = "local"
 TRYING_OUT = "local"  # the stage whose first key is shown; the output of others may go to a log
@@ -45,9 +45,7 @@ def serve(
 ) -> None:
     """Run the service on this machine until it is interrupted."""
     template = Template.load(stage)  # before the work: there may be no such stage
-    if store == DEFAULT_STORE:
-        STATE.mkdir(exist_ok=True)
-    opened = open_store(store)
+    opened = open_or_create_store(store)
     try:
         _fill(opened, task)
         adopt_environment(template)
@@ -71,7 +69,7 @@ def _fill(store: Store, task: Path | None) -> None:
         if not task.exists():
             with redirect_stdout(sys.stderr):  # where the service is comes first on the standard output
                 corpus.synth(task)
-    load(store, task)
+    load_with_progress(store, task)
 
 
 def _first_key(store: Store) -> str | None:

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, Position
 from lambdas.registry import Registry
 from lambdas.scoreboard import Scoreboard
 from leaderboard.table import Board
-from simulator.cli.stores import existing_store
+from simulator.cli.stores import open_existing_store
 from simulator.tasks import DEMO_STORE
 from tests.browser.chromium import launched
 from tests.browser.sample import sample_board
@@ -44,7 +44,7 @@ PICTURES = [
 
 def stored_boards(address: str) -> dict[str, Board]:
     """The boards of all phases in a store, as the organiser sees them."""
-    store = existing_store(address)
+    store = open_existing_store(address)
     try:
         scoreboard = Scoreboard(store)
         boards = {}

@@ -151,7 +151,7 @@ class TestUsagePlan:
     @pytest.fixture
     def cloud(self, store, told, plan, monkeypatch, capsys):
         """Types a command against a stack; returns its exit code and what API Gateway was told."""
-        monkeypatch.setattr(admin_module, "existing_store", lambda address: store)
+        monkeypatch.setattr(admin_module, "open_existing_store", lambda address: store)
 
         def open_plan(plan_id, region):
             told.append((plan_id, region))
