@@ -24,10 +24,10 @@ from benchmarks.service import pairs
 from lambdas.archive import Archive, export
 from lambdas.feedback import Feedback
 from lambdas.ledger import Round, Run
-from lambdas.loading import await_text
 from lambdas.registry import DEFAULT_RUNS, PhaseRecord, PhaseState, Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.store.sqlite import SQLiteStore
+from lambdas.task_loader import await_text
 from leaderboard.metrics.online import to_ticks
 from task.layout import Layout
 from task.names import run_id

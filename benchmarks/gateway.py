@@ -25,9 +25,9 @@ from typing import Any, NamedTuple
 
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver
 
-from lambdas.loading import load_phase
 from lambdas.registry import Registry
 from lambdas.store import open_store
+from lambdas.task_loader import load_phase
 from simulator.cloud.gateway import Gateway, Handler
 from simulator.cloud.messages import Application, Refusal, Request, Response
 from simulator.cloud.server import Server, running

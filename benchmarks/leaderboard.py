@@ -22,10 +22,10 @@ from sacrebleu.metrics.bleu import BLEU
 
 from lambdas.ledger import Round, Run
 from lambdas.library import Library
-from lambdas.loading import load_phase
 from lambdas.registry import PhaseRecord, Registry
 from lambdas.scoreboard import Scoreboard, contest
 from lambdas.store import Store, open_store
+from lambdas.task_loader import load_phase
 from leaderboard.families import Role, RoleKind
 from leaderboard.metrics.bleu import score, statistics
 from leaderboard.metrics.bootstrap import RESAMPLES, Blocks

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.gateway import SENTENCE, Client, Served, banditmt_server
-from lambdas.loading import load_phase
 from lambdas.registry import Registry
 from lambdas.store import open_store
+from lambdas.task_loader import load_phase
 from task.layout import Layout
 from task.phases import Phase
 

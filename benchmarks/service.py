@@ -37,12 +37,12 @@ from moto import mock_aws
 from benchmarks import gateway
 from lambdas import wiring
 from lambdas.handlers import read, score
-from lambdas.loading import load_phase
 from lambdas.registry import Registry
 from lambdas.service import Sentence, Service
 from lambdas.store import Store
 from lambdas.store.dynamodb import CONFIG, DynamoDBStore
 from lambdas.store.sqlite import SQLiteStore
+from lambdas.task_loader import load_phase
 from task.layout import Layout
 from task.phases import TRAINING, Phase
 

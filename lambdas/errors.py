@@ -142,5 +142,5 @@ class UnavailableError(ServiceError):
 class OrganiserError(Exception):
     """Something an organiser asked for that cannot be done; the message says what can.
 
-    Below it: ``registry.RegistryError``, ``loading.LoadError`` and ``store.StoreError``.
+    Below it: ``registry.RegistryError``, ``task_loader.LoadError`` and ``store.StoreError``.
     """

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from corpora.task import Task
 from lambdas.feedback import Feedback
-from lambdas.loading import load_phase
 from lambdas.registry import PhaseRecord
 from lambdas.store import Store
+from lambdas.task_loader import load_phase
 from task.layout import Layout
 from task.phases import PHASES, Phase
 

@@ -16,9 +16,9 @@ from lambdas.archive.lines import END, HEADER, ArchiveError, Line
 from lambdas.audit import TOLERANCE
 from lambdas.errors import OrganiserError, ServiceError
 from lambdas.ledger import Round, Run
-from lambdas.loading import Pair, fingerprinted
 from lambdas.registry import ApiKey, Participant, PhaseRecord
 from lambdas.service import check_translation
+from lambdas.task_loader import SentencePair, check_fingerprint
 from lambdas.tokens import MAX_KEYS, KeyRing
 from leaderboard.families import Role, RoleKind
 from leaderboard.metrics import bleu
@@ -99,7 +99,7 @@ class Text:
     """A pair of a phase."""
 
     phase: str
-    pair: Pair
+    pair: SentencePair
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +318,7 @@ class Contents:
                 raise self._wrong(f"a text of a phase {name!r} that the archive does not have")
             self._once("text", name)
             pairs = ((says["source"], says["reference"]) for _, _, says in group)
-            for pair in fingerprinted(self._phases[name], pairs):
+            for pair in check_fingerprint(self._phases[name], pairs):
                 yield Text(name, pair)
 
     def _known(self, participant: str) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 from lambdas.archive.contents import checked, reported, round_says
 from lambdas.archive.lines import FORMAT, HEADER, VERSION, Writer
 from lambdas.library import MissingBlockError, unpack
-from lambdas.loading import Pair, checkpoints_of
 from lambdas.registry import PhaseRecord, Registry
 from lambdas.store.interface import Shelf, Store, StoreError
+from lambdas.task_loader import SentencePair, text_checkpoints
 
 Said = Iterator[tuple[str, dict[str, Any]]]  # kinds of lines, and what they say
 
@@ -45,7 +45,7 @@ def _everything(store: Store, registry: Registry, progress: Callable[[int], None
     records, participants = registry.phases(), registry.participants()
     names = [participant.name for participant in participants]  # whoever comes later is not in this archive
     for record in records:
-        yield "phase", {**record.as_document(), "checkpoints": checkpoints_of(store, record.phase.name)}
+        yield "phase", {**record.as_document(), "checkpoints": text_checkpoints(store, record.phase.name)}
     yield from (("participant", asdict(participant)) for participant in participants)
     yield from (("role", asdict(role)) for role in registry.roles() if role.participant in names)
     if keys:
@@ -71,7 +71,7 @@ def _runs(
             yield "round", round_says(played)
 
 
-def _pairs(store: Store, record: PhaseRecord) -> Iterator[Pair]:
+def _pairs(store: Store, record: PhaseRecord) -> Iterator[SentencePair]:
     """The distinct sentences of a phase, as they were loaded."""
     name = record.phase.name
     for number in range(-(-record.phase.layout.distinct // record.block_size)):

@@ -16,7 +16,7 @@ PHASE = DocumentKind("phase")  # named by the phase
 ROLE = DocumentKind("role")  # named by participant and system
 KEY_RING = DocumentKind("ring")  # one document: the keys that sign sentence ids
 
-# Written by ``lambdas.loading``, and named by the phase.
+# Written by ``lambdas.task_loader``, and named by the phase.
 LOADING_CHECKPOINTS = DocumentKind("loading")  # hashes of the text that was written so far
 AWAITED_TEXT = DocumentKind("awaited")  # hashes of the text that a restored phase still lacks
 

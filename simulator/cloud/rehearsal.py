@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lambdas import wiring
-from lambdas.loading import load_phase
 from lambdas.registry import PhaseState, Registry
 from lambdas.service import Service
 from lambdas.store import open_store
+from lambdas.task_loader import load_phase
 from simulator.cloud.gateway import Gateway, load_handlers
 from simulator.cloud.messages import Request
 from simulator.cloud.template import Template

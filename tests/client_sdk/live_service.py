@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lambdas.ledger import Round
-from lambdas.loading import load_phase
 from lambdas.registry import Registry
 from lambdas.store import open_store
+from lambdas.task_loader import load_phase
 from task.layout import Layout
 from task.phases import Phase
 

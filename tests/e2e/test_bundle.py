@@ -20,9 +20,9 @@ from typing import Any
 
 import pytest
 
-from lambdas.loading import load_phase
 from lambdas.registry import Registry
 from lambdas.store import open_store
+from lambdas.task_loader import load_phase
 from leaderboard.page import CHARTS, LIBRARY, site_files
 from simulator.cloud.events import proxy_event
 from simulator.cloud.messages import Request

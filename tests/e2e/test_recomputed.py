@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from lambdas.archive import export
-from lambdas.loading import load_phase
 from lambdas.registry import PhaseState, Registry
 from lambdas.service import Service
 from lambdas.store import open_store
+from lambdas.task_loader import load_phase
 from leaderboard.families import RoleKind
 from task.layout import Layout
 from task.phases import Phase

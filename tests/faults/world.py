@@ -19,11 +19,11 @@ from unittest import mock
 from banditmt_client import Client, ConnectionFailedError, ProtocolError, ServerError, ThrottledError, connection
 from lambdas import wiring
 from lambdas.audit import Auditor
-from lambdas.loading import load_phase
 from lambdas.registry import Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.service import Service
 from lambdas.store import Store, open_store
+from lambdas.task_loader import load_phase
 from simulator.cloud.template import Template
 from simulator.in_process import in_process_client
 from task.layout import Layout

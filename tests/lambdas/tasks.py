@@ -1,9 +1,9 @@
 """A small task for tests: three phases whose references are made of words that occur nowhere else."""
 
 from lambdas.feedback import Feedback
-from lambdas.loading import load_phase
 from lambdas.registry import Registry
 from lambdas.service import Answer, Service
+from lambdas.task_loader import load_phase
 from task.layout import Layout
 from task.phases import Phase
 

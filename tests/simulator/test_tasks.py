@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from corpora.errors import TaskError
-from lambdas.loading import LoadError
 from lambdas.registry import Registry
 from lambdas.service import Service
 from lambdas.store import open_store
+from lambdas.task_loader import LoadError
 from simulator.tasks import load_task
 from tests.corpora.tasks import LAYOUTS, write_task
 

@@ -10,11 +10,11 @@ from lambdas.archive import Archive, ArchiveError, export
 from lambdas.archive.contents import LedgerError
 from lambdas.audit import Auditor
 from lambdas.library import MissingBlockError
-from lambdas.loading import LoadError, load_phase
 from lambdas.registry import Registry
 from lambdas.service import Service
 from lambdas.store import StoreError, documents
 from lambdas.store.sqlite import SQLiteStore
+from lambdas.task_loader import LoadError, load_phase
 from tests.lambdas import tasks
 from tests.lambdas.archive import contests
 from tests.lambdas.faults import CrashError, FaultyStore

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from lambdas import wiring
-from lambdas.loading import load_phase
 from lambdas.registry import Registry
 from lambdas.service import Service
 from lambdas.store import Store, open_store
+from lambdas.task_loader import load_phase
 from simulator.cloud.template import Template
 from task.layout import Layout
 from task.phases import Phase

@@ -12,10 +12,10 @@ from moto import mock_aws
 
 from lambdas import wiring
 from lambdas.handlers import board
-from lambdas.loading import load_phase
 from lambdas.registry import Registry
 from lambdas.service import Service
 from lambdas.store.dynamodb import DynamoDBStore
+from lambdas.task_loader import load_phase
 from simulator.cloud.gateway import Gateway, Handler, load_handlers
 from simulator.cloud.messages import Request
 from simulator.cloud.template import Template
