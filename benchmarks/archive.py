@@ -23,15 +23,14 @@ from typing import TypeVar
 from benchmarks.service import pairs
 from lambdas.archive import Archive, export
 from lambdas.feedback import Feedback
-from lambdas.ledger import Round, Run
 from lambdas.registry import DEFAULT_RUNS, PhaseRecord, PhaseState, Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.store.sqlite import SQLiteStore
 from lambdas.task_loader import await_text
-from leaderboard.metrics.online import to_ticks
 from task.layout import Layout
 from task.names import run_id
 from task.phases import TRAINING, Phase
+from task.rounds import Round, Run, to_ticks
 
 ROUNDS = 50_000
 DIFFERENT = 20_000  # rounds that are really scored; longer runs repeat them

@@ -20,7 +20,6 @@ from pathlib import Path
 import numpy as np
 from sacrebleu.metrics.bleu import BLEU
 
-from lambdas.ledger import Round, Run
 from lambdas.library import Library
 from lambdas.registry import PhaseRecord, Registry
 from lambdas.scoreboard import Scoreboard, contest
@@ -29,13 +28,12 @@ from lambdas.task_loader import load_phase
 from leaderboard.families import Role, RoleKind
 from leaderboard.metrics.bleu import score, statistics
 from leaderboard.metrics.bootstrap import RESAMPLES, Blocks
-from leaderboard.metrics.online import Round as JudgedRound
-from leaderboard.metrics.online import to_ticks
 from leaderboard.summaries import RunIdentity, Summary
 from leaderboard.table import make_board
 from simulator.cloud.template import Template
 from task.layout import Layout
 from task.phases import TRAINING, Phase
+from task.rounds import Round, RoundResult, Run, to_ticks
 
 FAST_ENOUGH = 200_000  # rounds per second of one core; or else
 TIMES_FASTER = 20  # than a fold that scores again
@@ -106,13 +104,11 @@ def rescoring_fold(store: Store, record: PhaseRecord, run: Run) -> float:
 
 def full_scale_summary(number: int, texts: list[tuple[str, str]]) -> Summary:
     """A training run of 1,297,974 rounds; folded once, and then varied, because 200 of them would take long."""
-    known = [(score(counts), counts) for counts in (statistics(*pair) for pair in texts)]
+    known = [(score(counts), counts.to_bytes()) for counts in (statistics(*pair) for pair in texts)]
     layout = TRAINING.layout
-    rounds = (
-        JudgedRound(k, *known[k * 7919 % PAIRS], TRAINING.layout.place(k).held_out_pass, k) for k in range(layout.total)
-    )
+    results = (RoundResult(k, *known[k * 7919 % PAIRS], k) for k in range(layout.total))
     identity = RunIdentity(f"run-{number}", "bench", TRAINING.name, f"X-{number}", 1, 0)
-    return Summary.begin(identity, layout.total).fold(rounds)
+    return Summary.begin(identity, layout.total).fold(results, layout)
 
 
 def varied(summary: Summary, number: int) -> Summary:

@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from lambdas.ledger import Round, Run
 from lambdas.library import Library
 from lambdas.registry import PhaseRecord, PhaseState
-from lambdas.scoreboard import Scoreboard, judged
+from lambdas.scoreboard import Scoreboard
 from lambdas.store.interface import Store
-from leaderboard.metrics.online import to_ticks
+from task.rounds import Round, Run
 
 TOLERANCE = 1e-9  # of scores: the last bit of a logarithm may differ between the machine that scored and this one
 
@@ -47,8 +46,8 @@ class Auditor:
         kept = self._scoreboard.summary(record, run)
         empty = self._scoreboard.empty(record, run)
         try:
-            folded = empty.fold(judged((played.result for played in islice(rounds, kept.rounds)), record.phase.layout))
-        except ValueError as failure:  # a gap, statistics that are none, a reward that cannot be
+            folded = empty.fold((played.result for played in islice(rounds, kept.rounds)), record.phase.layout)
+        except (ValueError, IndexError) as failure:  # a gap, a round too many, no statistics, no reward
             return [*found, Discrepancy(run.id, None, f"the ledger cannot be folded: {failure}")]
         if folded != kept:
             found.append(Discrepancy(run.id, None, "the board does not show what the ledger holds; rebuild it"))
@@ -74,7 +73,7 @@ class Auditor:
 
     def _checked(self, record: PhaseRecord, run: Run, found: list[Discrepancy]) -> Iterator[Round]:
         """The rounds of a run as they are, noting down what is wrong with each."""
-        shown_ticks = clean_ticks = 0
+        earned = (0, 0)
         for position, played in enumerate(self._store.rounds(run.id)):
             self.rounds += 1
             complaints = []
@@ -83,10 +82,9 @@ class Auditor:
             elif played.index >= record.phase.layout.total:
                 complaints.append("there is no such round in this phase")
             else:
-                shown_ticks, clean_ticks = shown_ticks + to_ticks(played.shown), clean_ticks + to_ticks(played.clean)
-                if (played.shown_ticks, played.clean_ticks) != (shown_ticks, clean_ticks):
+                if played.ticks_before != earned:
                     complaints.append("the sums are not those of the scores up to here")
-                    shown_ticks, clean_ticks = played.shown_ticks, played.clean_ticks
+                earned = played.ticks_after
                 complaints += self._rescored(record, played)
             found += [Discrepancy(run.id, played.index, complaint) for complaint in complaints]
             if played.index != position:
@@ -98,7 +96,7 @@ class Auditor:
         verdict = record.judge(played.translation, reference, run=played.run.id, index=played.index)
         if verdict.statistics.to_bytes() != played.statistics:
             yield "the statistics are not those of the translation"
-        if not math.isclose(verdict.clean, played.clean, rel_tol=0, abs_tol=TOLERANCE):
-            yield f"the score is {played.clean}, but the translation earns {verdict.clean}"
-        if not math.isclose(verdict.shown, played.shown, rel_tol=0, abs_tol=TOLERANCE):
-            yield f"the participant was told {played.shown} instead of {verdict.shown}"
+        if not math.isclose(verdict.clean, played.true_reward, rel_tol=0, abs_tol=TOLERANCE):
+            yield f"the score is {played.true_reward}, but the translation earns {verdict.clean}"
+        if not math.isclose(verdict.shown, played.observed_reward, rel_tol=0, abs_tol=TOLERANCE):
+            yield f"the participant was told {played.observed_reward} instead of {verdict.shown}"

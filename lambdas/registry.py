@@ -16,7 +16,6 @@ from typing import Self
 
 from lambdas.errors import BadRequestError, OrganiserError
 from lambdas.feedback import Feedback, Verdict
-from lambdas.ledger import Run
 from lambdas.store import documents
 from lambdas.store.documents import Document, DocumentKind
 from lambdas.store.interface import Store, StoreError
@@ -25,6 +24,7 @@ from leaderboard.families import Role, RoleKind
 from task.layout import Layout
 from task.names import NAME_RULE, is_name
 from task.phases import Phase
+from task.rounds import Run
 
 KEY_PREFIX = "bmt_"  # so that secret scanners and people recognise it
 MAX_CHANGE_RACES = 20  # lost in a row before an organiser is asked to look again

@@ -5,21 +5,18 @@ up to date when somebody asks, from where each of them ends. Either way a summar
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import islice
 from threading import Lock
 
-from lambdas import ledger
-from lambdas.ledger import Result, Run
 from lambdas.registry import Participant, PhaseRecord, PhaseState, Registry
 from lambdas.store import documents
 from lambdas.store.interface import Store
-from leaderboard.metrics.bleu import BleuStatistics
-from leaderboard.metrics.online import GapError, RelativeReward, Round
+from leaderboard.metrics.online import GapError, RelativeReward
 from leaderboard.summaries import RunIdentity, Summary, SummaryError
 from leaderboard.table import Board, Contest, HeldOut, make_board
-from task.layout import Layout
+from task.rounds import Round, Run
 
 CHUNK = 50_000  # rounds folded before a summary is kept: what an interruption can cost
 
@@ -27,16 +24,7 @@ CHUNK = 50_000  # rounds folded before a summary is kept: what an interruption c
 def contest(record: PhaseRecord) -> Contest:
     """A phase as the judge sees it."""
     layout = record.phase.layout
-    held_out = HeldOut(layout.blocks, layout.block, list(layout.pass_ends))
-    return Contest(record.phase.name, record.state.value, layout.total, held_out, record.feedback.signature)
-
-
-def judged(results: Iterable[Result], layout: Layout) -> Iterator[Round]:
-    """Rounds of the ledger as the judge sees them: with the held-out pass that each belongs to, if any."""
-    block, period, unpack = layout.block, layout.block + layout.gap, BleuStatistics.from_bytes
-    for index, clean, statistics, committed_at in results:
-        number, offset = divmod(index, period)
-        yield Round(index, clean, unpack(statistics), number if offset < block else None, committed_at)
+    return Contest(record.phase.name, record.state.value, layout.total, HeldOut.of(layout), record.feedback.signature)
 
 
 class Scoreboard:
@@ -70,14 +58,14 @@ class Scoreboard:
         found = (_read(document) for document in self._store.documents(documents.run_summaries(record.phase.name)))
         return [summary for summary in found if summary is not None]
 
-    def follow(self, record: PhaseRecord, run: Run, rounds: Iterable[ledger.Round]) -> bool:
+    def follow(self, record: PhaseRecord, run: Run, rounds: Iterable[Round]) -> bool:
         """Continue a summary with rounds that were delivered, or from the ledger if some before them were not.
 
         Tells whether there was anything new.
         """
         known = self.summary(record, run)
         try:
-            further = known.fold(judged((played.result for played in rounds), record.phase.layout))
+            further = known.fold((played.result for played in rounds), record.phase.layout)
         except GapError:
             return self._follow_ledger(record, known).rounds > known.rounds
         if further.rounds == known.rounds:
@@ -140,7 +128,7 @@ class Scoreboard:
         """
         while summary.rounds < record.phase.layout.total:
             results = islice(self._store.results(summary.identity.run, summary.rounds), CHUNK)
-            further = summary.fold(judged(results, record.phase.layout))
+            further = summary.fold(results, record.phase.layout)
             if further.rounds == summary.rounds:
                 break
             summary = further

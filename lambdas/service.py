@@ -20,16 +20,15 @@ from typing import Any
 
 from lambdas import errors
 from lambdas.cache import Cache
-from lambdas.ledger import Progress, Round, Run
 from lambdas.library import Library
 from lambdas.registry import Participant, PhaseRecord, PhaseState, Registry, check_name, digest_of
 from lambdas.scoreboard import Scoreboard
 from lambdas.store.interface import Store
 from lambdas.tokens import KeyRing, Position
-from leaderboard.metrics.online import TICKS, to_ticks
 from leaderboard.table import Board
 from task.limits import MAX_TRANSLATION_CHARACTERS, has_undecoded_bytes, is_one_line
 from task.names import is_name, is_run_id, run_id
+from task.rounds import TICKS, Round, Run, RunProgress, to_ticks
 
 STALENESS_SECONDS = 10.0
 BOARD_SECONDS = 2.0  # how long a leaderboard is shown again before it is judged anew
@@ -205,7 +204,7 @@ class Service:
             progress.pending,
             total,
             finished=progress.pending == total,
-            cumulative_reward=last.shown_ticks / TICKS if last else 0.0,
+            cumulative_reward=last.observed_ticks / TICKS if last else 0.0,
             last=self._last(record, last) if last else None,
         )
 
@@ -231,7 +230,7 @@ class Service:
                 raise errors.TranslationConflictError
         following = _position_after(played)
         is_last = following.index == record.phase.layout.total
-        return Answer(played.shown, None if is_last else self._sentence(record, opened, following))
+        return Answer(played.observed_reward, None if is_last else self._sentence(record, opened, following))
 
     def leaderboard(self, viewer: Participant | None, phase: str) -> Board:
         """The leaderboard of a phase, as far as the viewer may see it; no key is needed for what is public."""
@@ -280,7 +279,7 @@ class Service:
 
     # the steps
 
-    def _progress(self, participant: Participant, run: str) -> Progress:
+    def _progress(self, participant: Participant, run: str) -> RunProgress:
         progress = self._store.progress(run) if is_run_id(run) else None
         if progress is None or progress.run.participant != participant.name:
             raise errors.RunNotFoundError
@@ -303,7 +302,7 @@ class Service:
         progress = self._store.progress(run.id)
         if progress is None:
             self._store.open_run(run)
-            progress = Progress(run, None)
+            progress = RunProgress(run, None)
         if progress.pending < record.phase.layout.total:
             return _opened(progress.run, progress.pending, record)
         if not record.phase.repeatable:
@@ -343,8 +342,8 @@ class Service:
             verdict.shown,
             verdict.clean,
             verdict.statistics.to_bytes(),
-            position.shown_ticks + to_ticks(verdict.shown),
-            position.clean_ticks + to_ticks(verdict.clean),
+            position.observed_ticks + to_ticks(verdict.shown),
+            position.true_ticks + to_ticks(verdict.clean),
             self._registry.now(),
         )
 
@@ -365,9 +364,8 @@ class Service:
         return Sentence(token, position.index, record.phase.layout.total, source)
 
     def _last(self, record: PhaseRecord, last: Round) -> LastRound:
-        before = Position(last.index, last.shown_ticks - to_ticks(last.shown), last.clean_ticks - to_ticks(last.clean))
-        asked = self._sentence(record, last.run, before)
-        return LastRound(asked.id, last.index, asked.source, last.translation, last.shown)
+        asked = self._sentence(record, last.run, Position(last.index, *last.ticks_before))
+        return LastRound(asked.id, last.index, asked.source, last.translation, last.observed_reward)
 
 
 def _opened(run: Run, index: int, record: PhaseRecord) -> OpenedRun:
@@ -375,4 +373,4 @@ def _opened(run: Run, index: int, record: PhaseRecord) -> OpenedRun:
 
 
 def _position_after(last: Round | None) -> Position:
-    return Position(0, 0, 0) if last is None else Position(last.index + 1, last.shown_ticks, last.clean_ticks)
+    return Position(0, 0, 0) if last is None else Position(last.index + 1, *last.ticks_after)

@@ -34,8 +34,8 @@ class Position:
     """Where a run stands before a round is played."""
 
     index: int
-    shown_ticks: int
-    clean_ticks: int
+    observed_ticks: int  # the sum of observed rewards before the round
+    true_ticks: int  # the sum of true rewards before the round
 
 
 class Prf:
@@ -89,7 +89,7 @@ class KeyRing:
         """The id of a sentence. A key that has left the ring is replaced by the oldest: rotation does not change it."""
         number = key if key in self._keys else self.oldest
         sign, seal = self._keys[number]
-        plain = _POSITION.pack(position.index, position.shown_ticks, position.clean_ticks)
+        plain = _POSITION.pack(position.index, position.observed_ticks, position.true_ticks)
         tag = sign(_bound(number, participant, run) + plain)[:_TAG_BYTES]
         return base64.urlsafe_b64encode(bytes((number,)) + tag + _mask(plain, seal, tag)).rstrip(b"=").decode()
 

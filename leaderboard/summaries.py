@@ -16,14 +16,16 @@ from typing import Any, Self
 
 from leaderboard.metrics.bleu import MAX_ORDER, BleuStatistics
 from leaderboard.metrics.bootstrap import Blocks
-from leaderboard.metrics.online import OnlineRecord, Round, Tally, checkpoints
+from leaderboard.metrics.online import OnlineRecord, Tally, checkpoints
+from task.layout import Layout
+from task.rounds import RoundResult
 
 VERSION = 1  # of the document below; a summary written by another version is folded anew from the ledger
 BLOCKS = 200  # in which a run is resampled: enough for an interval, few enough to keep for every run
 
 
 class SummaryError(ValueError):
-    """Not a summary, or two that cannot both be of the same run."""
+    """A document is not a summary, or not one of this version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +84,9 @@ class Summary:
         ticks = [self.curve[end] for end in ends]
         return Blocks(tuple(b - a for a, b in pairwise([0, *ticks])), tuple(b - a for a, b in pairwise([0, *ends])))
 
-    def fold(self, rounds: Iterable[Round]) -> "Summary":
-        """Continue with rounds in their order; a gap is refused with ``GapError``."""
-        return replace(self, record=self.record.fold(rounds))
-
-    def merge(self, other: "Summary") -> "Summary":
-        """Of two summaries of the same run the one that has come further, once they agree on what they share."""
-        longer, shorter = (self, other) if self.rounds >= other.rounds else (other, self)
-        shared = longer.record.curve.items() >= shorter.record.curve.items()
-        if (longer.identity, longer.record.stride) != (shorter.identity, shorter.record.stride) or not shared:
-            raise SummaryError(f"two summaries of run {self.identity.run} contradict each other; rebuild the board")
-        return longer
+    def fold(self, results: Iterable[RoundResult], layout: Layout) -> "Summary":
+        """Return the summary continued with further rounds in their order. Raises GapError if some are missing."""
+        return replace(self, record=self.record.fold(results, layout))
 
     # as a document
 

@@ -14,8 +14,10 @@ from leaderboard.families import Families, Role, RoleKind
 from leaderboard.metrics import bootstrap
 from leaderboard.metrics.bleu import CORPUS_SIGNATURE
 from leaderboard.metrics.bootstrap import Difference, Interval
-from leaderboard.metrics.online import TICKS, RelativeReward, relative_rewards, sparse_checkpoints
+from leaderboard.metrics.online import RelativeReward, relative_rewards, running_regret, sparse_checkpoints
 from leaderboard.summaries import Summary, block_length
+from task.layout import Layout
+from task.rounds import TICKS
 
 ABANDONED_AFTER = 3 * 24 * 3600 * 1000  # milliseconds without a round
 AXIS_BLOCKS = 4  # every so many ends of blocks are on the axis, so that curves are also smooth where k is linear
@@ -37,6 +39,10 @@ class HeldOut:
     passes: int
     size: int  # sentences in the block
     ends: list[int]  # rounds played when each pass is over
+
+    @classmethod
+    def of(cls, layout: Layout) -> "HeldOut":
+        return cls(layout.blocks, layout.block, list(layout.pass_ends))
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +267,7 @@ def _last_common(*summaries: Summary) -> int:
 
 def _regret(oracle: Summary, system: Summary) -> tuple[int, float]:
     k = _last_common(oracle, system)
-    return k, (oracle.curve[k] - system.curve[k]) / TICKS / k
+    return k, running_regret(oracle.curve[k], system.curve[k], k)
 
 
 def _ranked(rows: Sequence[Row], judge: _Judge) -> list[Row]:

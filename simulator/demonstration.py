@@ -42,6 +42,6 @@ def lessons(store: Store, phase: str, participant: str, static: str, learners: S
     from leaderboard.metrics.significance import paired_block_bootstrap  # numpy takes a moment to load
 
     rows = finished_rows(store, phase, participant)
-    rewards = {name: [played.clean for played in store.rounds(rows[name].run)] for name in (static, *learners)}
+    rewards = {name: [played.true_reward for played in store.rounds(rows[name].run)] for name in (static, *learners)}
     gains = {name: paired_block_bootstrap(rewards[name], rewards[static]) for name in learners}
     return [Lesson(rows[name], gains[name]) for name in sorted(learners, key=lambda name: -gains[name].mean)]

@@ -3,12 +3,12 @@
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
 from lambdas.registry import PhaseRecord, Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.store import Store
 from leaderboard.families import Families, RoleKind
+from leaderboard.metrics.online import cumulative_rewards
 from leaderboard.summaries import RunIdentity, Summary
 
 
@@ -50,4 +50,4 @@ def _families(store: Store, record: PhaseRecord) -> Families:
 
 
 def _earned(store: Store, run: str) -> Sequence[float]:
-    return array("d", accumulate(clean for _, clean, _, _ in store.results(run)))
+    return array("d", cumulative_rewards(result.true_reward for result in store.results(run)))

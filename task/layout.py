@@ -93,6 +93,16 @@ class Layout:
             return Place(offset, passes_begun)
         return Place(index - passes_begun * self.block, None)
 
+    def segment(self, index: int) -> tuple[int | None, int]:
+        """Return the held-out pass of round ``index`` (None for a fresh sentence) and where its segment ends.
+
+        A segment is a held-out pass or the fresh sentences between two: all rounds before its end are alike.
+        """
+        held_out_pass = self.place(index).held_out_pass
+        if held_out_pass is not None:
+            return held_out_pass, self.rounds_of_pass(held_out_pass).stop
+        return None, min((index // self.period + 1) * self.period, self.total)
+
     def rounds_of_pass(self, number: int) -> range:
         """Return the indices of the rounds of one held-out pass."""
         if not 0 <= number < self.blocks:

@@ -15,15 +15,14 @@ from typing import Any
 from lambdas.archive.lines import END, HEADER, ArchiveError, Line
 from lambdas.audit import TOLERANCE
 from lambdas.errors import OrganiserError, ServiceError
-from lambdas.ledger import Round, Run
 from lambdas.registry import ApiKey, Participant, PhaseRecord
 from lambdas.service import check_translation
 from lambdas.task_loader import SentencePair, check_fingerprint
 from lambdas.tokens import MAX_KEYS, KeyRing
 from leaderboard.families import Role, RoleKind
 from leaderboard.metrics import bleu
-from leaderboard.metrics.online import to_ticks
 from task.names import is_name, is_run_id
+from task.rounds import Round, Run
 
 # Kinds in the order in which they come. Keys are last: nobody can play before everything else is restored.
 SECTIONS = [HEADER, "phase", "participant", "role", "ring", "run", "text", "key", END]
@@ -71,6 +70,13 @@ _FIELDS: dict[str, dict[str, type]] = {
     "key": {"digest": str, "participant": str, "created_at": int, "revoked": bool},
     END: {"lines": int, "sha256": str},
 }
+# The fields of a round whose names in the file differ from those of ``task.rounds.Round``.
+_ROUND_FIELDS = {
+    "shown": "observed_reward",
+    "clean": "true_reward",
+    "shown_ticks": "observed_ticks",
+    "clean_ticks": "true_ticks",
+}
 
 
 class LedgerError(OrganiserError):
@@ -116,26 +122,18 @@ Item = Header | PhaseEntry | Participant | Role | Run | Round | Text | KeyRing |
 def round_says(played: Round) -> dict[str, Any]:
     """A round as a line says it; its run is the one named before."""
     counts = bleu.BleuStatistics.from_bytes(played.statistics)
-    return {
-        "index": played.index,
-        "translation": played.translation,
-        "shown": played.shown,
-        "clean": played.clean,
-        "statistics": [*counts.matches, *counts.candidates, counts.reference_length],
-        "shown_ticks": played.shown_ticks,
-        "clean_ticks": played.clean_ticks,
-        "committed_at": played.committed_at,
-    }
+    fields = {name: getattr(played, _ROUND_FIELDS.get(name, name)) for name in _FIELDS["round"]}
+    return {**fields, "statistics": [*counts.matches, *counts.candidates, counts.reference_length]}
 
 
 def checked(record: PhaseRecord, run: Run, rounds: Iterable[Round]) -> Iterator[Round]:
     """The rounds of a run as they come; one that does not follow from those before it is refused."""
-    shown_ticks = clean_ticks = 0
+    earned = (0, 0)
     for position, played in enumerate(rounds):
         complaint = _complaint(record, position, played)
         if complaint is None:
-            shown_ticks, clean_ticks = shown_ticks + to_ticks(played.shown), clean_ticks + to_ticks(played.clean)
-            if (played.shown_ticks, played.clean_ticks) == (shown_ticks, clean_ticks):
+            if played.ticks_before == earned:
+                earned = played.ticks_after
                 yield played
                 continue
             complaint = "the sums are not those of the scores up to here"
@@ -156,15 +154,15 @@ def _complaint(record: PhaseRecord, position: int, played: Round) -> str | None:
     """What is wrong with a round by itself."""
     if played.index != position or played.index >= record.phase.layout.total:
         return f"round {position:,} should come here" if played.index != position else "the phase has no such round"
-    if not (0 <= played.shown <= 1 and 0 <= played.clean <= 1):
+    if not (0 <= played.observed_reward <= 1 and 0 <= played.true_reward <= 1):
         return "a score lies between 0 and 1"
     try:
         earned = bleu.score(bleu.BleuStatistics.from_bytes(played.statistics))
     except ValueError as failure:
         return str(failure)
-    if not math.isclose(earned, played.clean, rel_tol=0, abs_tol=TOLERANCE):
-        return f"the score is {played.clean}, but its statistics earn {earned}"
-    if record.feedback.perturbation == "none" and played.shown != played.clean:
+    if not math.isclose(earned, played.true_reward, rel_tol=0, abs_tol=TOLERANCE):
+        return f"the score is {played.true_reward}, but its statistics earn {earned}"
+    if record.feedback.perturbation == "none" and played.observed_reward != played.true_reward:
         return "the participant was told another score, although feedback is not perturbed in this phase"
     try:
         check_translation(played.translation)
@@ -359,4 +357,5 @@ def _to_round(run: Run, says: dict[str, Any]) -> Round:
         raise ValueError
     if not 0 <= reference_length < 2**31:
         raise ValueError
-    return Round(run, **{**says, "statistics": counts.to_bytes()})
+    fields = {_ROUND_FIELDS.get(name, name): value for name, value in says.items()}
+    return Round(run, **{**fields, "statistics": counts.to_bytes()})

@@ -15,7 +15,6 @@ from typing import Self
 
 from lambdas.archive import lines
 from lambdas.archive.contents import STEP, Contents, End, Header, Item, PhaseEntry, Text, reported
-from lambdas.ledger import Round, Run
 from lambdas.registry import ApiKey, Participant, PhaseRecord, Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.store import documents
@@ -23,6 +22,7 @@ from lambdas.store.interface import Store, StoreError
 from lambdas.task_loader import await_text, load_phase
 from lambdas.tokens import KeyRing
 from leaderboard.families import Role
+from task.rounds import Round, Run
 
 _NOTE = (documents.ARCHIVE_IMPORT, "archive")  # kind and name of the note in the store
 

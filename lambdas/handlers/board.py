@@ -12,12 +12,12 @@ from functools import cache
 from typing import Any
 
 from lambdas import wiring
-from lambdas.ledger import OPENING, Round
 from lambdas.observability import tracer
 from lambdas.registry import Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.store import Store, StoreError, open_store
-from lambdas.store.dynamodb import to_round
+from lambdas.store.dynamodb import OPENING_INDEX, to_round
+from task.rounds import Round
 
 Record = Mapping[str, Any]
 
@@ -29,7 +29,7 @@ def fold(store: Store, records: Iterable[Record]) -> int:
         if record["eventName"] != "INSERT":
             continue  # entries are never changed; if an organiser removes some, the board is rebuilt
         image = record["dynamodb"]["NewImage"]
-        if int(image["sk"]["N"]) != OPENING:
+        if int(image["sk"]["N"]) != OPENING_INDEX:
             delivered.setdefault(image["pk"]["S"], []).append(_round(image))
     return sum(_follow(store, rounds) for rounds in delivered.values())
 

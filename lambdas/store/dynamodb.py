@@ -24,15 +24,16 @@ from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as NoConnectionError
 
 from lambdas.errors import UnavailableError
-from lambdas.ledger import OPENING, Progress, Result, Round, Run
 from lambdas.store.documents import Document, DocumentKind
 from lambdas.store.interface import Shelf, StoreAddressError, StoreError
+from task.rounds import Round, RoundResult, Run, RunProgress
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 DEFAULT_PREFIX = "banditmt"
 MAX_BLOCK_BYTES = 390_000  # an item, with its keys, has at most 400 kB
+OPENING_INDEX = -1  # the sort key of a run's opening: before its first round
 BATCH = 25  # items in a batch write
 BATCH_ATTEMPTS = 8
 
@@ -148,36 +149,37 @@ class DynamoDBStore:
     # the ledger
 
     def open_run(self, run: Run) -> None:
-        self._put_new(self._ledger, _run_item(run, OPENING))
+        self._put_new(self._ledger, _run_item(run, OPENING_INDEX))
 
     def append(self, played: Round) -> bool:
         return self._put_new(self._ledger, _round_item(played))
 
     def opening(self, run: str) -> Run | None:
-        item = self._get(self._ledger, run, {"N": str(OPENING)})
+        item = self._get(self._ledger, run, {"N": str(OPENING_INDEX)})
         return _to_run(item) if item else None
 
     def round(self, run: str, index: int) -> Round | None:
         item = self._get(self._ledger, run, {"N": str(index)})
         return to_round(item) if item else None
 
-    def progress(self, run: str) -> Progress | None:
+    def progress(self, run: str) -> RunProgress | None:
         last = next(self._query(self._ledger, "pk = :pk", {":pk": {"S": run}}, newest=True), None)
         if last is None:
             return None
-        return Progress(_to_run(last), None if int(last["sk"]["N"]) == OPENING else to_round(last))
+        return RunProgress(_to_run(last), None if int(last["sk"]["N"]) == OPENING_INDEX else to_round(last))
 
     def rounds(self, run: str, start: int = 0) -> Iterator[Round]:
         values = {":pk": {"S": run}, ":start": {"N": str(start)}}
         for item in self._query(self._ledger, "pk = :pk AND sk >= :start", values):
             yield to_round(item)
 
-    def results(self, run: str, start: int = 0) -> Iterator[Result]:
+    def results(self, run: str, start: int = 0) -> Iterator[RoundResult]:
         values = {":pk": {"S": run}, ":start": {"N": str(start)}}
         wanted = "sk, clean, #statistics, committed_at"  # statistics is a reserved word
         for item in self._query(self._ledger, "pk = :pk AND sk >= :start", values, wanted=wanted):
             statistics = bytes(item["statistics"]["B"])
-            yield int(item["sk"]["N"]), float(item["clean"]["S"]), statistics, int(item["committed_at"]["N"])
+            index, committed_at = int(item["sk"]["N"]), int(item["committed_at"]["N"])
+            yield RoundResult(index, float(item["clean"]["S"]), statistics, committed_at)
 
     def restore(self, rounds: Iterable[Round]) -> None:
         self._put_all(self._ledger, map(_round_item, rounds))
@@ -326,11 +328,11 @@ def _round_item(played: Round) -> Item:
     return {
         **_run_item(played.run, played.index),
         "translation": {"S": played.translation},
-        "shown": {"S": repr(played.shown)},
-        "clean": {"S": repr(played.clean)},
+        "shown": {"S": repr(played.observed_reward)},
+        "clean": {"S": repr(played.true_reward)},
         "statistics": {"B": played.statistics},
-        "shown_ticks": {"N": str(played.shown_ticks)},
-        "clean_ticks": {"N": str(played.clean_ticks)},
+        "shown_ticks": {"N": str(played.observed_ticks)},
+        "clean_ticks": {"N": str(played.true_ticks)},
         "committed_at": {"N": str(played.committed_at)},
     }
 

@@ -12,8 +12,8 @@ from enum import StrEnum
 from typing import Protocol
 
 from lambdas.errors import OrganiserError
-from lambdas.ledger import Progress, Result, Round, Run
 from lambdas.store.documents import Document, DocumentKind
+from task.rounds import Round, RoundResult, Run, RunProgress
 
 
 class StoreError(OrganiserError):
@@ -85,13 +85,13 @@ class Store(Protocol):
     def round(self, run: str, index: int) -> Round | None:
         """One committed round, or None."""
 
-    def progress(self, run: str) -> Progress | None:
+    def progress(self, run: str) -> RunProgress | None:
         """Where a run stands, or None if there is no such run."""
 
     def rounds(self, run: str, start: int = 0) -> Iterator[Round]:
         """The committed rounds of a run in order, from index ``start`` on."""
 
-    def results(self, run: str, start: int = 0) -> Iterator[Result]:
+    def results(self, run: str, start: int = 0) -> Iterator[RoundResult]:
         """The results of these rounds: a fraction of what ``rounds`` has to carry."""
 
     # the ledger, in an organiser's hands

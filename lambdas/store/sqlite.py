@@ -26,9 +26,9 @@ from typing import Any, Self
 from weakref import WeakSet
 
 from lambdas.errors import UnavailableError
-from lambdas.ledger import Progress, Result, Round, Run
 from lambdas.store.documents import Document, DocumentKind
 from lambdas.store.interface import Shelf, StoreAddressError, StoreError
+from task.rounds import Round, RoundResult, Run, RunProgress
 
 BUSY_SECONDS = 5.0  # how long a writer waits for another process before it gives up: half of what a function has
 IN_MEMORY = ":memory:"  # what SQLite calls a database without a file
@@ -195,12 +195,12 @@ class SQLiteStore:
     def round(self, run: str, index: int) -> Round | None:
         return next(self._page(run, "AND position = ?", (index,)), None)
 
-    def progress(self, run: str) -> Progress | None:
+    def progress(self, run: str) -> RunProgress | None:
         last = next(self._page(run, "ORDER BY position DESC LIMIT 1"), None)
         if last is not None:
-            return Progress(last.run, last)
+            return RunProgress(last.run, last)
         opened = self.opening(run)
-        return None if opened is None else Progress(opened, None)
+        return None if opened is None else RunProgress(opened, None)
 
     def rounds(self, run: str, start: int = 0) -> Iterator[Round]:
         while True:  # page by page: no lock is held while somebody looks at a round
@@ -210,12 +210,12 @@ class SQLiteStore:
                 return
             start = page[-1].index + 1
 
-    def results(self, run: str, start: int = 0) -> Iterator[Result]:
+    def results(self, run: str, start: int = 0) -> Iterator[RoundResult]:
         query = """SELECT position, clean, statistics, committed_at FROM rounds
             WHERE run = (SELECT number FROM runs WHERE id = ?) AND position >= ? ORDER BY position LIMIT ?"""
         while True:
             page = self._all(query, (run, start, PAGE))
-            yield from page
+            yield from map(RoundResult._make, page)
             if len(page) < PAGE:
                 return
             start = page[-1][0] + 1
@@ -313,11 +313,11 @@ def _values(played: Round) -> tuple[Any, ...]:
         played.run.id,
         played.index,
         played.translation,
-        played.shown,
-        played.clean,
+        played.observed_reward,
+        played.true_reward,
         played.statistics,
-        played.shown_ticks,
-        played.clean_ticks,
+        played.observed_ticks,
+        played.true_ticks,
         played.committed_at,
     )
 

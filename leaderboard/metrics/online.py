@@ -1,48 +1,31 @@
-"""What a run has earned so far: cumulative reward, running regret, relative reward on held-out passes.
+"""The three online metrics of a run: cumulative reward, running regret, and relative reward on held-out passes.
 
-A run is folded round by round into an ``OnlineRecord``. Rewards are summed as whole numbers of ticks (1e-12), which is
-exact in any order and grouping: folding one round at a time, in blocks, or twice over the same rounds gives the same
+They are those of Sokolov et al. 2017, section 3. A run is folded round by round into an ``OnlineRecord``. Rewards are
+summed in ticks, so the record is exact: folding one round at a time, in batches, or some rounds twice gives the same
 record to the last bit.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import NamedTuple
 
 from leaderboard.metrics.bleu import EMPTY, BleuStatistics, corpus_bleu
-
-TICKS = 10**12  # of one reward; 1.3 million full rewards stay far below the largest 64-bit integer
+from task.layout import Layout
+from task.rounds import TICKS, RoundResult, to_ticks
 
 CHECKPOINTS_PER_DECADE = 300  # keeps the curve of the largest run under 2,000 points
-LARGEST_RUN = 4_000_000
-
-
-def to_ticks(reward: float) -> int:
-    """A reward in [0, 1] as a whole number of ticks; anything else is refused."""
-    if not 0 <= reward <= 1:  # catches NaN too
-        raise ValueError(f"a reward lies between 0 and 1, but this one is {reward}")
-    return round(reward * TICKS)
-
-
-class Round(NamedTuple):
-    """One committed round, as the judge sees it."""
-
-    position: int  # in the run, zero-based
-    reward: float  # clean, whatever the learner was shown
-    statistics: BleuStatistics
-    held_out_pass: int | None
-    committed_at: int | None = None  # milliseconds since 1970, where known
+SPARSE_STEP = 6  # every sixth checkpoint is enough to draw a curve
+MAX_ROUNDS = 4_000_000  # of a run whose curve has checkpoints to its end
 
 
 class GapError(ValueError):
-    """Rounds were left out: a record can only be continued where it ends."""
+    """Rounds are missing: a record can only be continued where it ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Rewards and BLEU statistics of any set of rounds; tallies add up."""
+    """The rewards and BLEU statistics of any set of rounds. Tallies add up."""
 
     rounds: int = 0
     ticks: int = 0
@@ -62,19 +45,14 @@ class Tally:
         return corpus_bleu(self.statistics)
 
     @property
-    def mean_sentence_bleu(self) -> float | None:
-        """In BLEU points, 0 to 100, to stand beside corpus BLEU."""
-        return 100 * self.reward / self.rounds if self.rounds else None
-
-    @property
     def length_ratio(self) -> float | None:
-        """Tokens proposed per reference token; far from 1 it tells of runaway or starved outputs."""
+        """Proposed tokens per reference token. Far from 1, outputs run away or are cut short."""
         reference = self.statistics.reference_length
         return self.statistics.hypothesis_length / reference if reference else None
 
 
 class _Sums:
-    """A tally that is being added to: millions of rounds go through here."""
+    """A tally that is being added to: millions of rounds pass through here."""
 
     __slots__ = ("_candidates", "_matches", "reference", "rounds", "ticks")
 
@@ -87,15 +65,15 @@ class _Sums:
         self.rounds += 1
         self.ticks += ticks
         (m1, m2, m3, m4), (c1, c2, c3, c4), reference = statistics
-        mine, all_of_mine = self._matches, self._candidates
-        mine[0] += m1
-        mine[1] += m2
-        mine[2] += m3
-        mine[3] += m4
-        all_of_mine[0] += c1
-        all_of_mine[1] += c2
-        all_of_mine[2] += c3
-        all_of_mine[3] += c4
+        matches, candidates = self._matches, self._candidates
+        matches[0] += m1
+        matches[1] += m2
+        matches[2] += m3
+        matches[3] += m4
+        candidates[0] += c1
+        candidates[1] += c2
+        candidates[2] += c3
+        candidates[3] += c4
         self.reference += reference
 
     def tally(self) -> Tally:
@@ -115,23 +93,32 @@ class OnlineRecord:
     first_at: int | None = None  # when the first round was committed
     last_at: int | None = None
 
-    def fold(self, rounds: Iterable[Round]) -> "OnlineRecord":
-        """Continue with rounds in their order; those that are in the record already are passed over."""
+    def fold(self, results: Iterable[RoundResult], layout: Layout) -> "OnlineRecord":
+        """Return the record continued with further rounds in their order; rounds that it has already are skipped.
+
+        Raises GapError if rounds are missing between the record and ``results``.
+        """
         total, curve, stride, dense = _Sums(self.total), dict(self.curve), self.stride, _checkpoint_set()
         first_at, last_at = self.first_at, self.last_at
         passes = {number: _Sums(tally) for number, tally in self.passes.items()}
-        for position, reward, statistics, held_out_pass, committed_at in rounds:
-            if position != total.rounds:
-                if position < total.rounds:
+        held_out: _Sums | None = None
+        segment_end = 0  # up to where held_out is known
+        unpack = BleuStatistics.from_bytes
+        for index, reward, packed, committed_at in results:
+            if index != total.rounds:
+                if index < total.rounds:
                     continue
-                raise GapError(f"round {position:,} follows {total.rounds:,} rounds: the ones between are missing")
-            if not position:
+                raise GapError(f"round {index:,} follows {total.rounds:,} rounds: the ones between are missing")
+            if index >= segment_end:
+                held_out_pass, segment_end = layout.segment(index)
+                held_out = None if held_out_pass is None else passes.setdefault(held_out_pass, _Sums())
+            if not index:
                 first_at = committed_at
             last_at = committed_at
-            ticks = to_ticks(reward)
+            ticks, statistics = to_ticks(reward), unpack(packed)
             total.add(ticks, statistics)
-            if held_out_pass is not None:
-                passes.setdefault(held_out_pass, _Sums()).add(ticks, statistics)
+            if held_out is not None:
+                held_out.add(ticks, statistics)
             if total.rounds in dense or (stride and not total.rounds % stride):
                 curve[total.rounds] = total.ticks
         done = {number: sums.tally() for number, sums in passes.items()}
@@ -140,24 +127,19 @@ class OnlineRecord:
 
 @cache
 def checkpoints() -> tuple[int, ...]:
-    """The rounds (counted from 1) at which every curve is sampled: all small ones, then evenly on a log axis."""
+    """Return the rounds (counted from 1) at which every curve is sampled: all small ones, then evenly on a log axis."""
     return _log_spaced(1)
 
 
 @cache
 def sparse_checkpoints() -> tuple[int, ...]:
-    """Every sixth of them: enough to draw a curve."""
-    return _log_spaced(6)
+    """Return a sixth of the checkpoints: enough to draw a curve."""
+    return _log_spaced(SPARSE_STEP)
 
 
-def _log_spaced(stride: int) -> tuple[int, ...]:
-    steps = math.ceil(CHECKPOINTS_PER_DECADE * math.log10(LARGEST_RUN))
-    return tuple(sorted({int(10 ** (step / CHECKPOINTS_PER_DECADE) + 1e-9) for step in range(0, steps + 1, stride)}))
-
-
-def is_checkpoint(rounds: int) -> bool:
-    """Is a curve sampled after this many rounds?"""
-    return rounds in _checkpoint_set()
+def _log_spaced(step: int) -> tuple[int, ...]:
+    exponents = range(0, math.ceil(CHECKPOINTS_PER_DECADE * math.log10(MAX_ROUNDS)) + 1, step)
+    return tuple(sorted({int(10 ** (exponent / CHECKPOINTS_PER_DECADE) + 1e-9) for exponent in exponents}))
 
 
 @cache
@@ -165,23 +147,22 @@ def _checkpoint_set() -> frozenset[int]:
     return frozenset(checkpoints())
 
 
-def cumulative_rewards(rewards: Iterable[float]) -> list[float]:
-    """C_k for k = 1, 2, ... (card A7), without the drift of summing floats."""
-    ticks, sums = 0, []
+def cumulative_rewards(rewards: Iterable[float]) -> Iterator[float]:
+    """Yield the cumulative reward C_k after k = 1, 2, ... rounds, without the drift of summing floats."""
+    ticks = 0
     for reward in rewards:
         ticks += to_ticks(reward)
-        sums.append(ticks / TICKS)
-    return sums
+        yield ticks / TICKS
 
 
-def running_regret(oracle: Mapping[int, int], system: Mapping[int, int]) -> dict[int, float]:
-    """R_k = (C_oracle - C_system) / k wherever both curves (ticks after k rounds) are known (card A8)."""
-    return {k: (oracle[k] - ticks) / TICKS / k for k, ticks in sorted(system.items()) if k in oracle}
+def running_regret(oracle_ticks: int, system_ticks: int, rounds: int) -> float:
+    """Return R_k = (C_oracle - C_system) / k, the mean regret per round after k rounds."""
+    return (oracle_ticks - system_ticks) / TICKS / rounds
 
 
 @dataclass(frozen=True, slots=True)
 class RelativeReward:
-    """One held-out pass, absolute and against the first pass, in BLEU points (card A9)."""
+    """The reward of one held-out pass in BLEU points, absolute and relative to the first pass."""
 
     held_out_pass: int
     corpus_bleu: float
@@ -192,7 +173,7 @@ class RelativeReward:
 
 
 def relative_rewards(passes: Mapping[int, Tally], *, size: int) -> list[RelativeReward]:
-    """The curve over held-out passes of ``size`` sentences; a pass that is still being played is left out."""
+    """Return the curve over the held-out passes of ``size`` sentences, without a pass that is not complete yet."""
     complete = {number: tally for number, tally in sorted(passes.items()) if tally.rounds == size}
     if 0 not in complete:
         return []

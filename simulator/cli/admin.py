@@ -12,15 +12,14 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from lambdas.erasure import Eraser
-from lambdas.ledger import Progress, Run
 from lambdas.registry import PhaseState, Registry, RegistryError
 from lambdas.store import Store
-from leaderboard.metrics.online import TICKS
 from simulator.cli import archiving, judging
 from simulator.cli.stores import JsonOption, StoreOption, open_existing_store, stack_region
 from simulator.cloud.plan import UsagePlan
 from simulator.errors import PlanError
 from simulator.tasks import DEFAULT_STORE
+from task.rounds import TICKS, Run, RunProgress
 
 app = typer.Typer(help="Look after a task: participants, keys, phases, runs.", no_args_is_help=True)
 participant = typer.Typer(help="Who plays.", no_args_is_help=True)
@@ -252,7 +251,7 @@ def list_phases(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False)
 # runs
 
 
-def _row(progress: Progress, total: int) -> dict[str, Any]:
+def _row(progress: RunProgress, total: int) -> dict[str, Any]:
     opened, last = progress
     return {
         "run": opened.id,
@@ -262,7 +261,7 @@ def _row(progress: Progress, total: int) -> dict[str, Any]:
         "attempt": opened.attempt,
         "rounds": progress.pending,
         "total": total,
-        "reward": last.clean_ticks / TICKS if last else 0.0,
+        "reward": last.true_ticks / TICKS if last else 0.0,
         "opened": _when(opened.opened_at),
         "last": _when(last.committed_at) if last else None,
     }
@@ -270,7 +269,7 @@ def _row(progress: Progress, total: int) -> dict[str, Any]:
 
 def _rows(store: Store, wanted: list[Run]) -> list[dict[str, Any]]:
     totals = {record.phase.name: record.phase.layout.total for record in Registry(store).phases()}
-    return [_row(store.progress(each.id) or Progress(each, None), totals[each.phase]) for each in wanted]
+    return [_row(store.progress(each.id) or RunProgress(each, None), totals[each.phase]) for each in wanted]
 
 
 @run.command("list")

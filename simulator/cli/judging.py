@@ -9,7 +9,6 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from lambdas.audit import Auditor, Discrepancy
-from lambdas.ledger import Run
 from lambdas.registry import PhaseRecord, Registry, RegistryError
 from lambdas.scoreboard import Scoreboard
 from lambdas.store import Store
@@ -17,6 +16,7 @@ from leaderboard.families import Role, RoleKind, family_named
 from simulator.cli.progress_bars import progress_bars
 from simulator.cli.stores import JsonOption, StoreOption, open_existing_store, stack_region
 from simulator.tasks import DEFAULT_STORE
+from task.rounds import Run
 
 MOST_COMPLAINTS = 20  # printed; the rest is counted
 

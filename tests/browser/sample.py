@@ -5,16 +5,16 @@ import random
 
 from leaderboard.families import Role, RoleKind
 from leaderboard.metrics.bleu import SENTENCE_SIGNATURE, BleuStatistics, score, statistics
-from leaderboard.metrics.online import Round
 from leaderboard.summaries import RunIdentity, Summary
 from leaderboard.table import Board, Contest, HeldOut, make_board
+from task.layout import Layout
+from task.rounds import RoundResult
 
 NOW = 1_767_225_600_000  # the first second of 2026
 HOUR = 3_600_000
 
-PASSES, SIZE, GAP = 8, 200, 1_200
-PERIOD = SIZE + GAP
-TOTAL = PASSES * SIZE + (PASSES - 1) * GAP  # 10,000
+LAYOUT = Layout(blocks=8, block=200, gap=1_200)
+TOTAL = 10_000
 
 # system, participant, role; share of right words at first and in the end; its haste; words per word of the reference
 SYSTEMS = [
@@ -36,12 +36,11 @@ UNFINISHED = {"acme-reinforce": (7_300, 1), "umbra-linucb": (2_150, 24 * 9)}  # 
 
 def sample_board() -> Board:
     """A dev phase in its middle."""
-    ends = [number * PERIOD + SIZE for number in range(PASSES)]
     contest = Contest(
         phase="dev",
         state="open",
         total=TOTAL,
-        held_out=HeldOut(PASSES, SIZE, ends),
+        held_out=HeldOut.of(LAYOUT),
         signature=SENTENCE_SIGNATURE,
     )
     roles = [Role(participant, system, role) for system, participant, role, *_ in SYSTEMS]
@@ -61,10 +60,8 @@ def _summary(
         learned = 1 - math.exp(-haste * position / TOTAL * 2)
         quality = start + (end - start) * learned
         counts = _outcome(quality, length, rng, random.Random(position))
-        number, offset = divmod(position, PERIOD)
-        held_out = number if offset < SIZE else None
-        played.append(Round(position, score(counts), counts, held_out, begun + pace * position))
-    return Summary.begin(identity, TOTAL).fold(played)
+        played.append(RoundResult(position, score(counts), counts.to_bytes(), begun + pace * position))
+    return Summary.begin(identity, TOTAL).fold(played, LAYOUT)
 
 
 def _outcome(quality: float, length: float, rng: random.Random, sentence: random.Random) -> BleuStatistics:

@@ -8,12 +8,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from lambdas.ledger import Round
 from lambdas.registry import Registry
 from lambdas.store import open_store
 from lambdas.task_loader import load_phase
 from task.layout import Layout
 from task.phases import Phase
+from task.rounds import Round
 
 BANDITMT = [sys.executable, "-c", "from simulator.cli import main; main()"]
 

@@ -43,7 +43,7 @@ def test_a_killed_and_restarted_service_loses_nothing(service, sdk, make_client)
     assert [(index, source) for index, source, _ in received] == [
         (index, source) for index, (source, _) in enumerate(PAIRS)
     ]
-    assert [(played.index, played.translation, played.shown) for played in service.rounds(run.id)] == received
+    assert [(played.index, played.translation, played.observed_reward) for played in service.rounds(run.id)] == received
     assert run.progress.cumulative_reward == pytest.approx(sum(score for _, _, score in received))
 
 
@@ -135,5 +135,5 @@ def test_a_learner_killed_fifty_times_learns_from_every_score(service, tmp_path)
     undisturbed = runpy.run_path(str(EXAMPLE))["Learner"]()  # learns from the ledger without interruption
     undisturbed.state["run"] = state["run"]
     for played in ledger:
-        undisturbed.update(played.translation, played.shown)
+        undisturbed.update(played.translation, played.observed_reward)
     assert state == undisturbed.state

@@ -113,7 +113,7 @@ def publish(store, capsys):
         opened = open_store(store)
         stack.callback(opened.close)
         ledger = {
-            run.system: [(each.index, each.translation, each.shown) for each in opened.rounds(run.id)]
+            run.system: [(each.index, each.translation, each.observed_reward) for each in opened.rounds(run.id)]
             for run in Registry(opened).runs(PHASE)
         }
     return verified, board["held_out"], [timeless(row) for row in board["rows"]], ledger

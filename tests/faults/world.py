@@ -103,7 +103,10 @@ def outcome(store: Store, folder: Path) -> Outcome:
     rounds = {run.id: list(store.rounds(run.id)) for run in runs}
     ledger = {
         # a late copy of a request to open may open the next run of a system that has finished; nobody has played it
-        run: [(each.index, each.translation, each.shown, each.clean, each.statistics, each.clean_ticks) for each in own]
+        run: [
+            (each.index, each.translation, each.observed_reward, each.true_reward, each.statistics, each.true_ticks)
+            for each in own
+        ]
         for run, own in rounds.items()
         if own
     }

@@ -10,7 +10,7 @@ from lambdas.registry import PhaseState, Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.store import documents
 from lambdas.store.sqlite import SQLiteStore
-from leaderboard.metrics.online import to_ticks
+from task.rounds import to_ticks
 from tests.lambdas import tasks
 
 
@@ -62,7 +62,7 @@ def test_a_sound_run(played):
 
 def test_a_score_that_was_changed(played):
     store, record, run = played
-    found = complaints(damaged(store, run, 3, clean=0.5), record, run)
+    found = complaints(damaged(store, run, 3, true_reward=0.5), record, run)
     assert (3, "the sums are not those of the scores up to here") in found
     assert any(at == 3 and "the score is 0.5, but the translation earns 0." in told for at, told in found)
     assert [at for at, _ in found] == [3, 3, None]  # the damage is told once, not for every round after it
@@ -70,7 +70,7 @@ def test_a_score_that_was_changed(played):
 
 def test_a_score_that_was_not_the_one_shown(played):
     store, record, run = played
-    found = complaints(damaged(store, run, 3, shown=0.123), record, run)
+    found = complaints(damaged(store, run, 3, observed_reward=0.123), record, run)
     assert any(at == 3 and "was told 0.123 instead of" in told for at, told in found)
 
 
@@ -82,7 +82,7 @@ def test_a_translation_that_was_changed(played):
 
 def test_sums_that_do_not_add_up(played):
     store, record, run = played
-    assert complaints(damaged(store, run, 13, clean_ticks=1), record, run) == [
+    assert complaints(damaged(store, run, 13, true_ticks=1), record, run) == [
         (13, "the sums are not those of the scores up to here")
     ]
 
@@ -109,8 +109,8 @@ def test_more_rounds_than_there_are(played):
         replace(
             last,
             index=14,
-            clean_ticks=last.clean_ticks + to_ticks(last.clean),
-            shown_ticks=last.shown_ticks + to_ticks(last.shown),
+            true_ticks=last.true_ticks + to_ticks(last.true_reward),
+            observed_ticks=last.observed_ticks + to_ticks(last.observed_reward),
         )
     )
     assert complaints(store, record, run) == [(14, "there is no such round in this phase")]
@@ -130,7 +130,7 @@ def test_a_board_that_is_behind_is_no_damage_but_the_rest_is_checked(under_way):
     auditor = Auditor(store)
     assert auditor.audit(record, run) == []
     assert (auditor.rounds, auditor.behind) == (9, 5)
-    found = complaints(damaged(store, run, 7, shown=0.123), record, run)
+    found = complaints(damaged(store, run, 7, observed_reward=0.123), record, run)
     assert any(at == 7 and "was told 0.123 instead of" in told for at, told in found)
 
 

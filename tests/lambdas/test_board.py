@@ -50,7 +50,7 @@ def test_a_batch_is_folded_into_a_summary(played):
     assert board.fold(store, stream(store, run)) == 1
     [summary] = summaries(store)
     last = store.progress(run).last
-    assert (summary.identity.run, summary.rounds, summary.record.total.ticks) == (run, 14, last.clean_ticks)
+    assert (summary.identity.run, summary.rounds, summary.record.total.ticks) == (run, 14, last.true_ticks)
     assert summary.record.last_at == last.committed_at
     assert summary == from_the_ledger(store, run)
 

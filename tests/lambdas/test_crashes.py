@@ -37,7 +37,8 @@ class Learner:
 def ledger(store):
     (claim,) = store.documents(documents.claims("acme", "training"))
     return [
-        (played.index, played.translation, played.shown, played.clean_ticks) for played in store.rounds(claim["id"])
+        (played.index, played.translation, played.observed_reward, played.true_ticks)
+        for played in store.rounds(claim["id"])
     ]
 
 

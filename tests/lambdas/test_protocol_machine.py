@@ -11,8 +11,8 @@ from lambdas.registry import PhaseState, Registry
 from lambdas.service import Service
 from lambdas.store.sqlite import SQLiteStore
 from leaderboard.metrics.bleu import sentence_bleu
-from leaderboard.metrics.online import to_ticks
 from task.phases import Phase
+from task.rounds import to_ticks
 from tests.lambdas import tasks
 from tests.lambdas.faults import FaultyStore
 
@@ -245,9 +245,9 @@ class Protocol(RuleBasedStateMachine):
             assert [(played.index, played.translation) for played in rounds] == list(enumerate(expected))
             ticks = 0
             for played in rounds:
-                assert played.shown == played.clean == self.score(run, played.index)
-                ticks += to_ticks(played.clean)
-                assert played.shown_ticks == played.clean_ticks == ticks
+                assert played.observed_reward == played.true_reward == self.score(run, played.index)
+                ticks += to_ticks(played.true_reward)
+                assert played.observed_ticks == played.true_ticks == ticks
                 assert played.run.participant == self.owner[run]
 
 

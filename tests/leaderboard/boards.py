@@ -11,16 +11,16 @@ from functools import cache
 
 from leaderboard.families import Role, RoleKind
 from leaderboard.metrics.bleu import SENTENCE_SIGNATURE, score, statistics
-from leaderboard.metrics.online import Round
 from leaderboard.summaries import RunIdentity, Summary
 from leaderboard.table import Contest, HeldOut, make_board
+from task.layout import Layout
+from task.rounds import RoundResult
 
 NOW = 1_767_225_600_000  # the first second of 2026
 DAY = 24 * 3600 * 1000
 
-PASSES, SIZE, GAP = 4, 70, 1_240
-TOTAL = PASSES * SIZE + (PASSES - 1) * GAP  # 4,000: dev at a tenth of its size
-PERIOD = SIZE + GAP
+LAYOUT = Layout(blocks=4, block=70, gap=1_240)  # dev at a tenth of its size
+TOTAL = 4_000
 
 HOSTILE_NAMES = [
     "<script>alert('x')</script>",
@@ -35,14 +35,13 @@ HOSTILE_NAMES = [
 
 
 def dev_contest(state="open", **changes):
-    ends = [number * PERIOD + SIZE for number in range(PASSES)]
-    fields = {"phase": "dev", "state": state, "total": TOTAL, "held_out": HeldOut(PASSES, SIZE, ends)}
+    fields = {"phase": "dev", "state": state, "total": TOTAL, "held_out": HeldOut.of(LAYOUT)}
     return Contest(**{**fields, "signature": SENTENCE_SIGNATURE, **changes})
 
 
 @cache
 def outcomes(tenths):
-    """Rewards with their statistics, of translations in which so many tenths of the words are right."""
+    """Rewards with their packed statistics, of translations in which so many tenths of the words are right."""
     rng = random.Random(tenths)
     words = [f"w{number}" for number in range(50)]
     found = []
@@ -50,7 +49,7 @@ def outcomes(tenths):
         reference = rng.choices(words, k=rng.randint(2, 12))
         candidate = [word if rng.random() < tenths / 10 else "?" for word in reference]
         counts = statistics(" ".join(candidate), " ".join(reference))
-        found.append((score(counts), counts))
+        found.append((score(counts), counts.to_bytes()))
     return found
 
 
@@ -62,8 +61,7 @@ def made_up_rounds(count, *, start, end=None, seed=0, begun=NOW - DAY, pace=200)
         quality = 10 * (start + (end - start) * position / TOTAL)
         tenths = int(quality) + (rng.random() < quality % 1)
         reward, counts = rng.choice(outcomes(tenths))
-        number, offset = divmod(position, PERIOD)
-        yield Round(position, reward, counts, number if offset < SIZE else None, begun + pace * position)
+        yield RoundResult(position, reward, counts, begun + pace * position)
 
 
 def identity(system, participant="acme", attempt=1, run=None, phase="dev"):
@@ -72,7 +70,7 @@ def identity(system, participant="acme", attempt=1, run=None, phase="dev"):
 
 def summary(system, count=TOTAL, *, participant="acme", attempt=1, **rounds):
     begun = Summary.begin(identity(system, participant, attempt), TOTAL)
-    return begun.fold(made_up_rounds(count, **rounds))
+    return begun.fold(made_up_rounds(count, **rounds), LAYOUT)
 
 
 ORGANISER_ROLES = [

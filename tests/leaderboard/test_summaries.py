@@ -8,20 +8,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaderboard.metrics.bleu import statistics
-from leaderboard.metrics.online import GapError, Round
+from leaderboard.metrics.online import GapError
 from leaderboard.summaries import RunIdentity, Summary, SummaryError, block_length
-from tests.leaderboard.boards import SIZE, TOTAL, identity, made_up_rounds, summary
+from task.layout import Layout
+from task.rounds import RoundResult
+from tests.leaderboard.boards import LAYOUT, TOTAL, identity, made_up_rounds, summary
 
 ROUNDS = list(made_up_rounds(600, start=0.3, end=0.8))
 BEGUN = Summary.begin(identity("x"), TOTAL)
-WHOLE = BEGUN.fold(ROUNDS)
+WHOLE = BEGUN.fold(ROUNDS, LAYOUT)
 
-counts = statistics("a b", "a b")
+COUNTS = statistics("a b", "a b").to_bytes()
 
 
 def small(rewards, total=None):
-    rounds = [Round(k, reward, counts, None, 1_000 + 500 * k) for k, reward in enumerate(rewards)]
-    return Summary.begin(identity("x"), total or len(rewards)).fold(rounds)
+    rounds = [RoundResult(k, reward, COUNTS, 1_000 + 500 * k) for k, reward in enumerate(rewards)]
+    total = total or len(rewards)
+    return Summary.begin(identity("x"), total).fold(rounds, Layout.plain(total))
 
 
 class TestFolding:
@@ -31,14 +34,14 @@ class TestFolding:
         found = BEGUN
         for start, size in [*batches, (0, 600)]:
             if start <= found.rounds:
-                found = found.fold(ROUNDS[start : start + size])
+                found = found.fold(ROUNDS[start : start + size], LAYOUT)
         assert found == WHOLE
 
     def test_a_gap_is_refused_and_nothing_is_lost(self):
-        part = BEGUN.fold(ROUNDS[:100])
+        part = BEGUN.fold(ROUNDS[:100], LAYOUT)
         with pytest.raises(GapError, match="round 101 follows 100 rounds"):
-            part.fold(ROUNDS[101:])
-        assert part.fold(ROUNDS[100:]) == WHOLE
+            part.fold(ROUNDS[101:], LAYOUT)
+        assert part.fold(ROUNDS[100:], LAYOUT) == WHOLE
 
     def test_activity_and_speed(self):
         found = small([0.1, 0.2, 0.3])
@@ -47,7 +50,7 @@ class TestFolding:
         assert BEGUN.speed is None
 
     def test_held_out_passes_are_kept_apart(self):
-        assert WHOLE.record.passes[0].rounds == SIZE
+        assert WHOLE.record.passes[0].rounds == 70
         assert set(WHOLE.record.passes) == {0}
 
     def test_the_curve_ends_where_the_run_stands(self):
@@ -70,25 +73,10 @@ class TestBlocks:
         assert blocks.rounds == (3,) * 33
 
 
-class TestMerging:
-    def test_of_two_prefixes_the_longer_is_kept(self):
-        part = BEGUN.fold(ROUNDS[:200])
-        assert part.merge(WHOLE) == WHOLE.merge(part) == WHOLE
-        assert WHOLE.merge(WHOLE) == WHOLE
-        assert BEGUN.merge(WHOLE) == WHOLE
-
-    def test_what_contradicts_is_refused(self):
-        other = BEGUN.fold(made_up_rounds(100, start=0.9))
-        with pytest.raises(SummaryError, match="contradict"):
-            WHOLE.merge(other)
-        with pytest.raises(SummaryError, match="contradict"):
-            WHOLE.merge(Summary(identity("y"), WHOLE.record))
-
-
 class TestDocuments:
     @pytest.mark.parametrize("rounds", [0, 1, 7, 600])
     def test_a_round_trip_through_json(self, rounds):
-        found = BEGUN.fold(ROUNDS[:rounds])
+        found = BEGUN.fold(ROUNDS[:rounds], LAYOUT)
         assert Summary.from_document(json.loads(json.dumps(found.as_document()))) == found
 
     def test_a_finished_run(self):
@@ -97,9 +85,9 @@ class TestDocuments:
 
     def test_a_million_rounds_fit_into_a_few_kilobytes(self):
         rng = random.Random(0)
-        pool = [Round(0, rng.random(), counts, None, 0) for _ in range(1_000)]
-        million = (pool[k % 1_000]._replace(position=k) for k in range(1_000_000))
-        found = Summary.begin(identity("x"), 1_000_000).fold(million)
+        pool = [RoundResult(0, rng.random(), COUNTS, 0) for _ in range(1_000)]
+        million = (pool[k % 1_000]._replace(index=k) for k in range(1_000_000))
+        found = Summary.begin(identity("x"), 1_000_000).fold(million, Layout.plain(1_000_000))
         assert len(json.dumps(found.as_document())) < 16_000
 
     @pytest.mark.parametrize(

@@ -6,13 +6,14 @@ import pytest
 
 from leaderboard.families import Role, RoleKind
 from leaderboard.metrics.bleu import statistics
-from leaderboard.metrics.online import TICKS, Round
 from leaderboard.summaries import Summary
 from leaderboard.table import ABANDONED_AFTER, Contest, HeldOut, make_board
+from task.layout import Layout
+from task.rounds import TICKS, RoundResult
 from tests.leaderboard import boards
 from tests.leaderboard.boards import NOW, ORGANISER_ROLES, contest_summaries, dev_contest, identity
 
-COUNTS = statistics("a b", "a c")
+COUNTS = statistics("a b", "a c").to_bytes()
 
 
 def contest(total, **changes):
@@ -22,8 +23,9 @@ def contest(total, **changes):
 
 def run(system, rewards, *, participant="acme", attempt=1, total=None, at=NOW):
     """A run that earned exactly this."""
-    rounds = [Round(k, reward, COUNTS, None, at + k) for k, reward in enumerate(rewards)]
-    return Summary.begin(identity(system, participant, attempt), total or len(rewards)).fold(rounds)
+    rounds = [RoundResult(k, reward, COUNTS, at + k) for k, reward in enumerate(rewards)]
+    total = total or len(rewards)
+    return Summary.begin(identity(system, participant, attempt), total).fold(rounds, Layout.plain(total))
 
 
 def table(*runs, total=None, roles=(), **options):

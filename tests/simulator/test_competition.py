@@ -62,7 +62,7 @@ def ledger_and_curve(competition):
         assert record is not None
         scoreboard.catch_up(record)
         (row,) = scoreboard.board(record).rows
-        ledger = [(one.index, one.translation, one.shown, one.clean) for one in store.rounds(row.run)]
+        ledger = [(one.index, one.translation, one.observed_reward, one.true_reward) for one in store.rounds(row.run)]
         return ledger, row.curve, row.passes
 
 
@@ -115,7 +115,7 @@ def test_a_model_that_diverges_stops_its_run_and_what_was_played_is_kept(competi
     assert 0 < len(played) < ROUNDS
     with closing(open_store(here.store)) as store:
         run = Registry(store).runs("dev")[0].id
-        assert [(one.translation, one.clean) for one in store.rounds(run)] == [one[1:] for one in played]
+        assert [(one.translation, one.true_reward) for one in store.rounds(run)] == [one[1:] for one in played]
     with pytest.raises(SnapshotError, match="the snapshot is of the recipe"):
         play_run(here, player)
 

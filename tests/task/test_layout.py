@@ -44,11 +44,33 @@ def test_places_passes_and_repeats_agree(layout):
     assert len(seen) == layout.distinct
 
 
+@given(layouts)
+def test_segments_cover_the_phase_and_each_is_one_pass_or_fresh(layout):
+    index, segments = 0, []
+    while index < layout.total:
+        held_out_pass, end = layout.segment(index)
+        assert index < end
+        assert all(layout.place(k).held_out_pass == held_out_pass for k in range(index, end))
+        assert all(layout.segment(k) == (held_out_pass, end) for k in range(index, end))
+        segments.append(held_out_pass)
+        index = end
+    assert index == layout.total
+    assert [number for number in segments if number is not None] == list(range(layout.blocks))
+
+
 def test_the_passes_of_a_small_example():
     layout = Layout(blocks=3, block=2, gap=4)
     assert (layout.period, layout.pass_ends) == (6, [2, 8, 14])
     assert [layout.rounds_of_pass(number) for number in range(3)] == [range(2), range(6, 8), range(12, 14)]
     assert [index for index in range(14) if layout.is_repeat(index)] == [6, 7, 12, 13]
+    assert [layout.segment(index) for index in (0, 1, 2, 5, 6, 13)] == [
+        (0, 2),
+        (0, 2),
+        (None, 6),
+        (None, 6),
+        (1, 8),
+        (2, 14),
+    ]
 
 
 @pytest.mark.parametrize("number", [-1, 3])

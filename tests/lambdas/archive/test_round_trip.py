@@ -203,7 +203,7 @@ class TestRefusals:
         class Damaged(SQLiteStore):
             def rounds(self, run, start=0):
                 for played in super().rounds(run, start):
-                    yield replace(played, clean_ticks=played.clean_ticks + (played.index == 5))
+                    yield replace(played, true_ticks=played.true_ticks + (played.index == 5))
 
         with pytest.raises(LedgerError, match=r"round 5: the sums are not those"):
             export(Damaged.open(str(contest.path)), tmp_path / "archive.gz")

@@ -193,8 +193,8 @@ class TestPerturbedFeedback:
         assert [answer.score for answer in answers] == [0.0] * 5
         assert service.run(player, run).cumulative_reward == 0.0
         assert service.run(player, run).last.score == 0.0
-        assert all(played.clean > 0 for played in sqlite.rounds(run))
-        assert sqlite.progress(run).last.clean_ticks > 0
+        assert all(played.true_reward > 0 for played in sqlite.rounds(run))
+        assert sqlite.progress(run).last.true_ticks > 0
 
     def test_ids_do_not_show_the_clean_sum(self, sqlite):
         """Same run, same indices, different clean scores behind the same thumbs: ids of equal length, all different."""
@@ -210,4 +210,4 @@ class TestPerturbedFeedback:
         first = service.sentence(player, run)
         answer = service.translate(player, run, first.id, first.source)
         assert service.translate(player, run, first.id, first.source) == answer
-        assert answer.score != sqlite.round(run, 0).clean
+        assert answer.score != sqlite.round(run, 0).true_reward

@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from lambdas.ledger import Progress, Round, Run
 from lambdas.store import Shelf, documents
+from task.rounds import Round, Run, RunProgress
 
 RUN = Run("a" * 26, "acme", "dev", "baseline", 1, 1_700_000_000_000, 1)
 OTHER = replace(RUN, id="b" * 26, participant="other")
 
 
 def played(index, run=RUN, **changes):
-    scores = {"shown": 0.25, "clean": 1 / 3, "shown_ticks": 10**12 * (index + 1), "clean_ticks": 3}
+    scores = {"observed_reward": 0.25, "true_reward": 1 / 3, "observed_ticks": 10**12 * (index + 1), "true_ticks": 3}
     values = {
         "translation": f"wort {index}",
         "statistics": bytes(range(9)),
@@ -108,7 +108,7 @@ class TestLedger:
     def test_an_opened_run(self, store):
         store.open_run(RUN)
         assert store.opening(RUN.id) == RUN
-        assert store.progress(RUN.id) == Progress(RUN, None)
+        assert store.progress(RUN.id) == RunProgress(RUN, None)
         assert list(store.rounds(RUN.id)) == []
 
     def test_the_first_opening_stays(self, store):
@@ -118,17 +118,19 @@ class TestLedger:
 
     def test_rounds_come_back_to_the_last_bit(self, store):
         store.open_run(RUN)
-        first = played(0, translation="größe ✓ 𝄞 'x' \"y\"", shown=5e-324, clean=0.1 + 0.2, clean_ticks=2**62)
+        first = played(
+            0, translation="größe ✓ 𝄞 'x' \"y\"", observed_reward=5e-324, true_reward=0.1 + 0.2, true_ticks=2**62
+        )
         assert store.append(first) is True
         assert store.round(RUN.id, 0) == first
-        assert store.progress(RUN.id) == Progress(RUN, first)
+        assert store.progress(RUN.id) == RunProgress(RUN, first)
 
     @pytest.mark.parametrize("score", [0.0, 1e-300, 2.2250738585072014e-308, 1 / 3, 0.9999999999999999, 1.0])
     def test_every_score_is_kept_exactly(self, store, score):
         store.open_run(RUN)
-        store.append(played(0, shown=score, clean=score))
+        store.append(played(0, observed_reward=score, true_reward=score))
         kept = store.round(RUN.id, 0)
-        assert (kept.shown, kept.clean) == (score, score)
+        assert (kept.observed_reward, kept.true_reward) == (score, score)
 
     def test_a_round_is_written_once(self, store):
         store.open_run(RUN)
@@ -158,17 +160,17 @@ class TestLedger:
         store.open_run(RUN)
         store.open_run(OTHER)
         store.append(played(0))
-        assert store.progress(OTHER.id) == Progress(OTHER, None)
+        assert store.progress(OTHER.id) == RunProgress(OTHER, None)
         assert store.append(played(0, OTHER)) is True
         assert store.round(OTHER.id, 0).run == OTHER
 
     def test_rounds_are_restored_many_at_a_time_and_once(self, store):
         store.open_run(RUN)
-        rounds = [played(index, translation=f"größe {index}", clean=index / 60) for index in range(60)]
+        rounds = [played(index, translation=f"größe {index}", true_reward=index / 60) for index in range(60)]
         store.restore(iter(rounds[:40]))
         store.restore(iter(rounds))
         assert list(store.rounds(RUN.id)) == rounds
-        assert store.progress(RUN.id) == Progress(RUN, rounds[-1])
+        assert store.progress(RUN.id) == RunProgress(RUN, rounds[-1])
         assert store.append(played(60)) is True
 
     def test_a_run_gets_another_name_throughout(self, store):

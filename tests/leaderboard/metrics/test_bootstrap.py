@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from leaderboard.metrics import bootstrap
 from leaderboard.metrics.bootstrap import Blocks, Difference, interval
-from leaderboard.metrics.online import TICKS
 from leaderboard.metrics.significance import paired_block_bootstrap
+from task.rounds import TICKS
 
 
 def drawn(blocks):
