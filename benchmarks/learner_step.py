@@ -18,19 +18,19 @@ import numpy as np
 import torch
 
 from learners.nmt.batches import padded, previous
+from learners.nmt.configs import MODEL_CONFIGS, ModelConfig
 from learners.nmt.decoding import draw, length_bound
 from learners.nmt.engine import Engine
 from learners.nmt.gru import GruModel
 from learners.nmt.model import TranslationModel
 from learners.nmt.parameters import FlatParameters
 from learners.nmt.processor import denormals_as_zero
-from learners.nmt.recipes import RECIPES, Recipe
 from learners.nmt.translator import new_model
 from learners.nmt.vocabulary import BOS, EOS
 
 ROUNDS = 25
 REPEATS = 4  # of each round; the best counts, since noise on a shared machine only ever slows down
-VOCABULARY = RECIPES["gru-small"].vocabulary_size
+VOCABULARY = MODEL_CONFIGS["gru-small"].vocabulary_size
 SOURCE_LENGTH = 12  # subwords of a typical sentence of the task
 ADVANTAGE = 0.1
 RATE = 1e-5  # of Adam
@@ -174,9 +174,9 @@ def _gradient(parameter: torch.nn.Parameter) -> torch.Tensor:
     return torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
 
 
-def fresh(recipe: Recipe) -> TranslationModel:
+def fresh(config: ModelConfig) -> TranslationModel:
     """An untrained model that ends a sentence after a dozen tokens on average, as a trained one would."""
-    model = new_model(recipe, VOCABULARY, VOCABULARY, seed=1).eval()
+    model = new_model(config, VOCABULARY, VOCABULARY, seed=1).eval()
     if not isinstance(model, GruModel):  # its logits start out large: let it be nearly uniform, too
         model.source_embedding.weight.data *= 0.02
     model.output_bias.data[EOS] = np.log(VOCABULARY / SOURCE_LENGTH)
@@ -233,8 +233,8 @@ def least_bytes(model: TranslationModel, length: int) -> int:
     return 4 * (encoder + length * stepwise + learning + optimising)
 
 
-def report(name: str, recipe: Recipe, kinds: Sequence[Callable[[TranslationModel], Contender]]) -> None:
-    contenders = [kind(fresh(recipe)) for kind in kinds]
+def report(name: str, config: ModelConfig, kinds: Sequence[Callable[[TranslationModel], Contender]]) -> None:
+    contenders = [kind(fresh(config)) for kind in kinds]
     played, lengths = compete(contenders)
     speed = bandwidth(contenders[0].parameters().numel())
     floor = float(np.mean([least_bytes(contenders[0].model, length) for length in lengths])) / speed
@@ -264,8 +264,8 @@ def report(name: str, recipe: Recipe, kinds: Sequence[Callable[[TranslationModel
 
 def main() -> None:
     with denormals_as_zero():
-        report("GRU (the default recipe)", RECIPES["gru-small"], [Naive, Torch, Accelerated])  # type: ignore[list-item]
-        report("Transformer", RECIPES["transformer-small"], [Naive, Torch])
+        report("GRU (the default config)", MODEL_CONFIGS["gru-small"], [Naive, Torch, Accelerated])  # type: ignore[list-item]
+        report("Transformer", MODEL_CONFIGS["transformer-small"], [Naive, Torch])
 
 
 if __name__ == "__main__":

@@ -17,9 +17,9 @@ from filelock import FileLock
 
 from learners.dictionary import learn_dictionary, load_dictionary, save_dictionary
 from learners.errors import LearnerError, SnapshotError
+from learners.nmt.configs import MODEL_CONFIGS, ModelConfig
 from learners.nmt.fragments import fragments
-from learners.nmt.pretraining import Pair, Schedule, new_translator, train
-from learners.nmt.recipes import RECIPES, Recipe
+from learners.nmt.pretraining import Pair, PretrainingConfig, new_translator, train
 from learners.nmt.translator import Translator
 from learners.patience import notice_if_slow
 from learners.smt.mert import MertConfig, mert
@@ -93,19 +93,19 @@ class Build:
     architecture: Architecture = Architecture.GRU
 
 
-def _resized(name: str, suffix: str, vocabulary_size: int, **others: Any) -> Recipe:
-    return replace(RECIPES[name], name=f"{name}-{suffix}", vocabulary_size=vocabulary_size, **others)
+def _resized(name: str, suffix: str, vocabulary_size: int, **others: Any) -> ModelConfig:
+    return replace(MODEL_CONFIGS[name], name=f"{name}-{suffix}", vocabulary_size=vocabulary_size, **others)
 
 
-def _recipes(subwords: str, words: str, third_party: int) -> dict[SeedModel, Recipe]:
+def _recipes(subwords: str, words: str, third_party: int) -> dict[SeedModel, ModelConfig]:
     return {
-        SeedModel.BNMT: RECIPES[subwords],
-        SeedModel.WNMT: RECIPES[words],
+        SeedModel.BNMT: MODEL_CONFIGS[subwords],
+        SeedModel.WNMT: MODEL_CONFIGS[words],
         SeedModel.WMT16: _resized(subwords, "wmt16", third_party),
     }
 
 
-def _tiny(subwords: str, words: str) -> dict[SeedModel, Recipe]:
+def _tiny(subwords: str, words: str) -> dict[SeedModel, ModelConfig]:
     sizes = {"embedding": 16, "encoder": 8, "decoder": 16, "feed_forward": 32, "warmup": 10}
     return {
         SeedModel.BNMT: _resized(subwords, "tiny", 200, **sizes),
@@ -114,7 +114,7 @@ def _tiny(subwords: str, words: str) -> dict[SeedModel, Recipe]:
     }
 
 
-NETWORKS: dict[Build, dict[SeedModel, Recipe]] = {
+NETWORKS: dict[Build, dict[SeedModel, ModelConfig]] = {
     Build(Size.TINY): _tiny("gru-small", "word-gru-small"),
     Build(Size.SMALL): _recipes("gru-small", "word-gru-small", 8_000),
     Build(Size.PAPER): _recipes("gru-paper", "word-gru-paper", 89_500),
@@ -135,8 +135,8 @@ ENSEMBLE = 4  # last checkpoints of WMT16-static
 NEWS_TOKENS = 12  # the third party's text: sentences of at least this many words, like those of newspapers
 # How models go on from the converged one; the control at our learners' rate, with their dropout, and to the end.
 TRAINED_ON: dict[SeedModel, dict[str, Any]] = {
-    SeedModel.ORACLE: {"rate": 0.5},
-    SeedModel.CONTROL: {"learning_rate": 3e-4, "dropout": 0.1, "practice": True},
+    SeedModel.ORACLE: {"learning_rate_factor": 0.5},
+    SeedModel.CONTROL: {"learning_rate": 3e-4, "dropout": 0.1, "continued_training": True},
 }
 
 
@@ -182,7 +182,7 @@ class Shelf:
         texts: Texts,
         *,
         build: Build = Build(),  # noqa: B008 (it cannot be changed)
-        schedule: Schedule | None = None,
+        schedule: PretrainingConfig | None = None,
         report: Report = lambda _model, _progress: None,
     ) -> list[SeedModel]:
         """Make what is wanted and not there yet, and what it needs in turn; returns what was made."""
@@ -191,7 +191,7 @@ class Shelf:
             self.check(wanted, build)
             missing = [model for model in with_needs(wanted) if not self.has(model)]
             for model in missing:
-                self._make(model, texts, build, schedule or Schedule(), partial(report, model))
+                self._make(model, texts, build, schedule or PretrainingConfig(), partial(report, model))
                 report(model, None)
         return missing
 
@@ -206,7 +206,7 @@ class Shelf:
                 self._refuse_another_build(model, build)
 
     def _refuse_another_build(self, model: SeedModel, build: Build) -> None:
-        found = _builds(model).get(self.translator(model).recipe.name, build)
+        found = _builds(model).get(self.translator(model).config.name, build)
         for name, there in asdict(found).items():
             if there != (wished := getattr(build, name)):
                 raise LearnerError(
@@ -215,7 +215,12 @@ class Shelf:
                 )
 
     def _make(
-        self, model: SeedModel, texts: Texts, build: Build, schedule: Schedule, watch: Callable[[Standing], None]
+        self,
+        model: SeedModel,
+        texts: Texts,
+        build: Build,
+        schedule: PretrainingConfig,
+        watch: Callable[[Standing], None],
     ) -> None:
         if model is SeedModel.DICTIONARY:
             save_dictionary(learn_dictionary(texts.out_of_domain), self._path(model))
@@ -225,12 +230,17 @@ class Shelf:
             self._train(model, texts, build, schedule, watch)
 
     def _train(
-        self, model: SeedModel, texts: Texts, build: Build, schedule: Schedule, watch: Callable[[Standing], None]
+        self,
+        model: SeedModel,
+        texts: Texts,
+        build: Build,
+        schedule: PretrainingConfig,
+        watch: Callable[[Standing], None],
     ) -> None:
         pairs = texts.in_domain if model is SeedModel.ORACLE else texts.out_of_domain
         if model is SeedModel.WMT16:
             pairs = [pair for pair in pairs if len(pair[0].split()) >= NEWS_TOKENS] or pairs
-            schedule = replace(schedule, keep=ENSEMBLE, seed=schedule.seed + 1)
+            schedule = replace(schedule, keep_checkpoints=ENSEMBLE, seed=schedule.seed + 1)
         if model in TRAINED_ON:
             translator = self.translator(SeedModel.BNMT)
             schedule = replace(schedule, **TRAINED_ON[model])
@@ -241,7 +251,7 @@ class Shelf:
         with _made_again():
             train(translator, pairs, schedule, augment=more, folder=unfinished, watch=watch)
         if model is SeedModel.WMT16:  # the last checkpoints vote, whether or not one of them is the best
-            translator.model.load_state_dict(translator.companions.pop().state_dict())
+            translator.model.load_state_dict(translator.ensemble_members.pop().state_dict())
         if model is SeedModel.WNMT:
             translator.lexicon = self.dictionary()
         aside = self._path(model).with_suffix(".new")

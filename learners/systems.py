@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from learners.bandit.control_variates import ControlVariate, NoControlVariate, RunningMean
-from learners.bandit.expected_loss import ExpectedLossLearner, ExpectedLossRecipe
-from learners.bandit.imitation import ImitationLearner, ImitationRecipe
-from learners.bandit.optimiser import Method, OptimiserRecipe
-from learners.bandit.perturbation import PerturbationLearner, PerturbationRecipe
-from learners.bandit.safeguards import SafeguardRecipe
-from learners.bandit.schedule import Schedule
+from learners.bandit.expected_loss import ExpectedLossConfig, ExpectedLossLearner
+from learners.bandit.optimiser import Method, OptimiserConfig
+from learners.bandit.safeguards import SafeguardConfig
+from learners.bandit.schedule import AnnealingSchedule
+from learners.bandit.self_imitation import SelfImitationConfig, SelfImitationLearner
 from learners.bandit.value import SourceValue
+from learners.bandit.zeroth_order import ZerothOrderConfig, ZerothOrderLearner
 from learners.contract import CopySource, Learner
 from learners.dictionary import WordForWord
 from learners.errors import UnknownSystemError
@@ -33,35 +33,43 @@ PAPER = "WMT 2017 task"
 OURS = "banditmt"
 
 # As published: samples at temperature 1, annealing from round 700,000, gradient norm 1, dropout 0.5 while learning.
-PUBLISHED = Schedule(temperature=1.0, start=700_000)
+PUBLISHED = AnnealingSchedule(temperature=1.0, start=700_000)
 PUBLISHED_DROPOUT = 0.5
-PUBLISHED_ADAM = OptimiserRecipe(Method.ADAM, rate=1e-5)
-WNMT_EL = ExpectedLossRecipe(
-    optimiser=OptimiserRecipe(Method.SGD, rate=1e-5), schedule=PUBLISHED, dropout=PUBLISHED_DROPOUT
+PUBLISHED_ADAM = OptimiserConfig(Method.ADAM, learning_rate=1e-5)
+WNMT_EL = ExpectedLossConfig(
+    optimiser=OptimiserConfig(Method.SGD, learning_rate=1e-5), schedule=PUBLISHED, dropout=PUBLISHED_DROPOUT
 )
-BNMT_EL = ExpectedLossRecipe(optimiser=PUBLISHED_ADAM, schedule=PUBLISHED, dropout=PUBLISHED_DROPOUT)
-BNMT_SZO = PerturbationRecipe(optimiser=replace(PUBLISHED_ADAM, clip=None))
+BNMT_EL = ExpectedLossConfig(optimiser=PUBLISHED_ADAM, schedule=PUBLISHED, dropout=PUBLISHED_DROPOUT)
+BNMT_SZO = ZerothOrderConfig(optimiser=replace(PUBLISHED_ADAM, clip_norm=None))
 # Every step learns from three times as many old experiences as new ones: what went well is rare, and worth repeating.
-OFTEN = OptimiserRecipe(Method.ADAM, rate=3e-4)
+OFTEN = OptimiserConfig(Method.ADAM, learning_rate=3e-4)
 FRESH, REPLAYED = 8, 24
-EL_VALUE = ExpectedLossRecipe(
+EL_VALUE = ExpectedLossConfig(
     optimiser=OFTEN,
-    schedule=Schedule(temperature=0.3, start=None),  # samples cost little reward, and still differ enough to learn
-    safeguards=SafeguardRecipe(stretch=1.1, surprise_floor=0.05, entropy_bonus=0.01, blame=0.3),
+    schedule=AnnealingSchedule(
+        temperature=0.3, start=None
+    ),  # samples cost little reward, and still differ enough to learn
+    safeguards=SafeguardConfig(
+        max_length_ratio=1.1, min_entropy=0.05, entropy_bonus=0.01, negative_advantage_weight=0.3
+    ),
     batch=FRESH,
-    replayed=REPLAYED,
+    replay_batch=REPLAYED,
     dropout=0.1,
 )
-REPLAY = ImitationRecipe(optimiser=OFTEN, batch=FRESH, replayed=REPLAYED)
+REPLAY = SelfImitationConfig(optimiser=OFTEN, batch=FRESH, replay_batch=REPLAYED)
 
 SMT_SCALE = (
     30.0  # of weights whose absolute values sum to 1: at 10, samples lose much reward; at 100, they hardly differ
 )
 SMT_EL_ADADELTA = LogLinearExpectedLossConfig(
-    optimiser=OptimiserRecipe(Method.ADADELTA, rate=1.0, clip=None), scale=SMT_SCALE
+    optimiser=OptimiserConfig(Method.ADADELTA, learning_rate=1.0, clip_norm=None), scale=SMT_SCALE
 )
-SMT_EL_ADAM = LogLinearExpectedLossConfig(optimiser=OptimiserRecipe(Method.ADAM, rate=0.01, clip=None), scale=SMT_SCALE)
-SMT_SZO = LogLinearZerothOrderConfig(optimiser=OptimiserRecipe(Method.ADAM, rate=0.003, clip=None), scale=SMT_SCALE)
+SMT_EL_ADAM = LogLinearExpectedLossConfig(
+    optimiser=OptimiserConfig(Method.ADAM, learning_rate=0.01, clip_norm=None), scale=SMT_SCALE
+)
+SMT_SZO = LogLinearZerothOrderConfig(
+    optimiser=OptimiserConfig(Method.ADAM, learning_rate=0.003, clip_norm=None), scale=SMT_SCALE
+)
 
 
 @dataclass(frozen=True)
@@ -90,7 +98,7 @@ def _translating(model: SeedModel, beam: int) -> Callable[[Shelf, int], Learner]
 
 
 def _as_published(
-    model: SeedModel, recipe: ExpectedLossRecipe, variate: Callable[[], ControlVariate]
+    model: SeedModel, recipe: ExpectedLossConfig, variate: Callable[[], ControlVariate]
 ) -> Callable[[Shelf, int], Learner]:
     """Expected loss as in the paper; with its dropout if the model was trained with some, as the paper's were.
 
@@ -99,7 +107,7 @@ def _as_published(
 
     def build(shelf: Shelf, seed: int) -> Learner:
         translator = shelf.translator(model)
-        dropout = recipe.dropout if translator.recipe.dropout else 0.0
+        dropout = recipe.dropout if translator.config.dropout else 0.0
         return ExpectedLossLearner(translator, replace(recipe, dropout=dropout), variate(), seed=seed)
 
     return build
@@ -200,7 +208,7 @@ ALL = (
         "one-point zeroth order on all parameters: plays perturbed models, no gradients",
         f"{PAPER} (there for SMT only)",
         (SeedModel.BNMT,),
-        lambda shelf, seed: PerturbationLearner(shelf.translator(SeedModel.BNMT), BNMT_SZO, RunningMean(), seed=seed),
+        lambda shelf, seed: ZerothOrderLearner(shelf.translator(SeedModel.BNMT), BNMT_SZO, RunningMean(), seed=seed),
     ),
     System(
         "BNMT-EL-VALUE",
@@ -214,7 +222,7 @@ ALL = (
         "plays greedily and imitates what went better than expected, again and again from memory",
         OURS,
         (SeedModel.BNMT,),
-        lambda shelf, seed: ImitationLearner(shelf.translator(SeedModel.BNMT), REPLAY, SourceValue(), seed=seed),
+        lambda shelf, seed: SelfImitationLearner(shelf.translator(SeedModel.BNMT), REPLAY, SourceValue(), seed=seed),
     ),
     System(
         "SMT-static",

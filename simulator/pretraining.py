@@ -7,7 +7,7 @@ from pathlib import Path
 
 from corpora.task import DESCRIPTION_FILE, Task
 from learners.errors import LearnerError
-from learners.nmt.pretraining import Schedule
+from learners.nmt.pretraining import PretrainingConfig
 from learners.nmt.processor import denormals_as_zero
 from learners.seed_models import ORACLES, Build, Report, SeedModel, Shelf, Texts
 from learners.systems import find_system
@@ -27,7 +27,7 @@ def make_seed_models(
     wanted: Sequence[SeedModel],
     *,
     build: Build = Build(),  # noqa: B008 (it cannot be changed)
-    schedule: Schedule | None = None,
+    schedule: PretrainingConfig | None = None,
     report: Report = lambda _model, _progress: None,
 ) -> list[SeedModel]:
     """Make what is missing and return it; a folder that holds models of another task or build is refused."""

@@ -21,7 +21,7 @@ from lambdas.store import open_store
 from learners.errors import ResumeError, SnapshotError
 from learners.journal import Journal, JournalEntry
 from learners.loop import begun_as, rounds_played
-from learners.nmt.pretraining import Schedule
+from learners.nmt.pretraining import PretrainingConfig
 from learners.seed_models import Shelf, with_needs
 from learners.systems import find_system
 from simulator.competition import Competition, RunSpec, RunState, RunStatus, compete, run_specs
@@ -167,7 +167,7 @@ def _make_models(competition: Competition, runs: Sequence[RunSpec], task: Task, 
         task.path,
         competition.models,
         needed,
-        schedule=Schedule(steps=steps),
+        schedule=PretrainingConfig(steps=steps),
         report=lambda model, progress: print(model, progress.standing if progress else "made", flush=True),
     )
     return {model.value: Shelf(competition.models).digest(model) for model in with_needs(needed)}

@@ -16,7 +16,7 @@ class ControlVariate(ABC):
     def advantage(self, source: str, reward: float) -> float:
         """How much better than expected the reward is; the expectation then takes the reward into account."""
 
-    def about(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, Any]:
         """What tells it from others: rewards summed up for one baseline mean nothing to another."""
         return {"kind": type(self).__name__}
 
@@ -57,8 +57,8 @@ class RunningMean(ControlVariate):
         self._count += 1
         return reward - (self._sum / self._count if self._include_current else before)
 
-    def about(self) -> dict[str, Any]:
-        return super().about() | {"include_current": self._include_current}
+    def identity(self) -> dict[str, Any]:
+        return super().identity() | {"include_current": self._include_current}
 
     def save(self) -> Snapshot:
         return Snapshot(values={"sum": self._sum, "count": self._count})

@@ -8,42 +8,42 @@ be better, and is forgotten.
 from dataclasses import dataclass, field
 
 from learners.bandit.control_variates import ControlVariate
-from learners.bandit.gradient import GradientRecipe
+from learners.bandit.gradient import GradientConfig
 from learners.bandit.neural import NeuralLearner
-from learners.bandit.replay import Experience, ReplayMemory
-from learners.bandit.safeguards import SafeguardRecipe, Safeguards
-from learners.bandit.schedule import Schedule
+from learners.bandit.replay import Experience, ReplayBuffer
+from learners.bandit.safeguards import SafeguardConfig, Safeguards
+from learners.bandit.schedule import AnnealingSchedule
 from learners.nmt.hypothesis import Hypothesis, Sample
 from learners.nmt.translator import Translator
 from learners.snapshot import Snapshot
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExpectedLossRecipe(GradientRecipe):
+class ExpectedLossConfig(GradientConfig):
     """How an expected-loss learner explores and steps."""
 
-    schedule: Schedule = field(default_factory=Schedule)
-    safeguards: SafeguardRecipe = field(default_factory=SafeguardRecipe)
+    schedule: AnnealingSchedule = field(default_factory=AnnealingSchedule)
+    safeguards: SafeguardConfig = field(default_factory=SafeguardConfig)
     batch: int = 1  # rounds played with the same parameters, then one step along their mean gradient (card B14)
     dropout: float = 0.0  # while learning, never while sampling
-    replayed: int = 0  # earlier experiences that each step learns from again
-    memory: int = 4_000  # experiences that are remembered for that
+    replay_batch: int = 0  # earlier experiences that each step learns from again
+    replay_capacity: int = 4_000  # experiences that are remembered for that
 
 
 class ExpectedLossLearner(NeuralLearner):
     """WNMT-EL, BNMT-EL and those made from them."""
 
     def __init__(
-        self, translator: Translator, recipe: ExpectedLossRecipe, variate: ControlVariate, *, seed: int
+        self, translator: Translator, config: ExpectedLossConfig, variate: ControlVariate, *, seed: int
     ) -> None:
-        super().__init__(translator, recipe, variate, seed=seed)
-        self._recipe = recipe
-        self._safeguards = Safeguards(recipe.safeguards)
-        self._memory = ReplayMemory(recipe.memory)
+        super().__init__(translator, config, variate, seed=seed)
+        self._config = config
+        self._safeguards = Safeguards(config.safeguards)
+        self._memory = ReplayBuffer(config.replay_capacity)
         self._sample: Sample | None = None
 
     def _explore(self, source: str) -> Hypothesis:
-        schedule = self._recipe.schedule
+        schedule = self._config.schedule
         if schedule.frozen(self._round):
             self._sample = None
             return self._translator.greedy(source)
@@ -51,7 +51,7 @@ class ExpectedLossLearner(NeuralLearner):
         return self._sample
 
     def _learn(self, source: str, advantage: float) -> None:
-        sample, recipe = self._sample, self._recipe
+        sample, config = self._sample, self._config
         if sample is None:
             return
         lengths = {"source": len(sample.source_ids), "output": len(sample.ids)}
@@ -59,18 +59,18 @@ class ExpectedLossLearner(NeuralLearner):
         weight, entropy = self._safeguards.allowed(advantage, **lengths), self._safeguards.entropy_weight
         if not sample.verbatim:
             weight = entropy = 0.0  # the reward is that of another translation
-        together = recipe.batch + recipe.replayed
-        due = self._round % recipe.batch == 0
-        with self._dropout(recipe.dropout):
+        together = config.batch + config.replay_batch
+        due = self._round % config.batch == 0
+        with self._dropout(config.dropout):
             if weight or entropy:
                 self._translator.backward(sample, weight / together, entropy=entropy / together)
-            if due and (earlier := self._memory.draw(recipe.replayed, self._rng)):
+            if due and (earlier := self._memory.draw(config.replay_batch, self._rng)):
                 self._imitate(earlier, 1 / together)
-        if weight > 0 and recipe.replayed:
+        if weight > 0 and config.replay_batch:
             self._memory.hold(Experience(source, sample.ids, weight))
         if due:
             self._memory.settle()
-            self._optimiser.step(recipe.schedule.rate_factor(self._round))
+            self._optimiser.step(config.schedule.rate_factor(self._round))
 
     def save(self) -> Snapshot:
         snapshot = super().save()

@@ -3,30 +3,30 @@
 The parameters are one vector, whether it is a network's or the few weights of a log-linear model.
 """
 
-import json
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from learners.bandit.control_variates import ControlVariate
-from learners.bandit.optimiser import Optimiser, OptimiserRecipe
+from learners.bandit.optimiser import Optimiser, OptimiserConfig
 from learners.contract import Learner, check_reward
 from learners.errors import SnapshotError
 from learners.snapshot import Snapshot
+from learners.stored_names import stored_class_name, to_stored
 
 VERSION = 3  # of what learners put into their snapshots
+IDENTITY_PARTS = {"recipe": "configuration", "variate": "control variate"}  # as snapshots and as messages call them
 
 
 @dataclass(frozen=True, kw_only=True)
-class GradientRecipe:
+class GradientConfig:
     """How a learner steps; subclasses say how it explores."""
 
-    optimiser: OptimiserRecipe = field(default_factory=OptimiserRecipe)
+    optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
 
 
 class GradientLearner(Learner):
@@ -35,7 +35,7 @@ class GradientLearner(Learner):
     def __init__(
         self,
         vector: Tensor,
-        recipe: GradientRecipe,
+        config: GradientConfig,
         variate: ControlVariate,
         *,
         seed: int,
@@ -44,15 +44,15 @@ class GradientLearner(Learner):
     ) -> None:
         """``moved`` are the parts of the vector that learn, if not all of it does; ``bound`` is the optimiser's."""
         self._vector = vector
-        self._optimiser = Optimiser(moved or [vector], recipe.optimiser, bound=bound)
-        self._variate = variate
+        self._optimiser = Optimiser(moved or [vector], config.optimiser, bound=bound)
+        self._control_variate = variate
         self._seed = seed
-        self._identity = _plain({"recipe": asdict(recipe), "variate": variate.about()})
+        self._identity = {"recipe": to_stored(config), "variate": variate.identity()}
         self._rng = np.random.default_rng(seed)
         self._rounds = 0  # that were learned from
 
     def update(self, source: str, translation: str, reward: float) -> None:  # noqa: ARG002 (it knows what it proposed)
-        advantage = self._variate.advantage(source, check_reward(reward))
+        advantage = self._control_variate.advantage(source, check_reward(reward))
         self._learn(source, advantage)
         self._rounds += 1
 
@@ -78,15 +78,15 @@ class GradientLearner(Learner):
         if self._vector.grad is not None and self._vector.grad.any():  # in the middle of a minibatch
             snapshot.arrays["gradient"] = self._vector.grad.cpu().numpy().copy()
         snapshot.put("optimiser", self._optimiser.save())
-        snapshot.put("variate", self._variate.save())
+        snapshot.put("variate", self._control_variate.save())
         return snapshot
 
     def load(self, snapshot: Snapshot) -> None:
         if snapshot.values.get("kind") != self._kind():
             raise SnapshotError(f"the snapshot is of {snapshot.values.get('kind')}, not of {self._kind()}")
-        for name, own in self._identity.items():
-            if (theirs := snapshot.values["identity"][name]) != own:
-                raise SnapshotError(f"the snapshot is of the {name} {theirs}, not of {own}")
+        for name, what in IDENTITY_PARTS.items():
+            if (theirs := snapshot.values["identity"][name]) != (own := self._identity[name]):
+                raise SnapshotError(f"the snapshot is of the {what} {theirs}, not of {own}")
         stored = snapshot.arrays["vector"]
         if stored.shape != tuple(self._vector.shape):
             raise SnapshotError(f"the snapshot has {stored.size:,} parameters, the model another number")
@@ -99,13 +99,7 @@ class GradientLearner(Learner):
         self._rounds = snapshot.values["rounds"]
         self._rng.bit_generator.state = snapshot.values["rng"]
         self._optimiser.load(snapshot.part("optimiser"))
-        self._variate.load(snapshot.part("variate"))
+        self._control_variate.load(snapshot.part("variate"))
 
     def _kind(self) -> str:
-        return f"{type(self).__name__} {VERSION}"
-
-
-def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    """The values as they come back from a file, where tuples are lists."""
-    plain: dict[str, Any] = json.loads(json.dumps(values))
-    return plain
+        return f"{stored_class_name(type(self))} {VERSION}"

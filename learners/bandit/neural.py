@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from learners.bandit.control_variates import ControlVariate
-from learners.bandit.gradient import GradientLearner, GradientRecipe
+from learners.bandit.gradient import GradientConfig, GradientLearner
 from learners.bandit.optimiser import euclidean
 from learners.bandit.replay import Experience
 from learners.nmt.hypothesis import Hypothesis
@@ -24,14 +24,14 @@ class NeuralLearner(GradientLearner):
     def __init__(
         self,
         translator: Translator,
-        recipe: GradientRecipe,
+        config: GradientConfig,
         variate: ControlVariate,
         *,
         seed: int,
         moved: Sequence[Tensor] = (),
     ) -> None:
         bound = RUNAWAY * euclidean([translator.vector])
-        super().__init__(translator.vector, recipe, variate, seed=seed, moved=moved, bound=bound)
+        super().__init__(translator.vector, config, variate, seed=seed, moved=moved, bound=bound)
         self._translator = translator
 
     def propose(self, source: str) -> str:

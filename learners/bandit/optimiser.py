@@ -29,12 +29,12 @@ class Method(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class OptimiserRecipe:
+class OptimiserConfig:
     """Which optimiser, and how it is set."""
 
     method: Method = Method.ADAM
-    rate: float = 1e-5  # the papers' for a converged seed model; Adadelta's usual factor is 1
-    clip: float | None = 1.0  # largest norm of the gradient over all parameters together; None for no bound
+    learning_rate: float = 1e-5  # the papers' for a converged seed model; Adadelta's usual factor is 1
+    clip_norm: float | None = 1.0  # largest norm of the gradient over all parameters together; None for no bound
     betas: tuple[float, float] = (0.9, 0.999)  # of Adam
     rho: float = 0.95  # of Adadelta, as in cdec
     epsilon: float = 1e-8  # of Adam; Adadelta has cdec's 1e-6
@@ -43,18 +43,18 @@ class OptimiserRecipe:
 class Optimiser:
     """Steps along the gradients of a list of parameters, whose state can be saved."""
 
-    def __init__(self, parameters: Iterable[Tensor], recipe: OptimiserRecipe, *, bound: float | None = None) -> None:
+    def __init__(self, parameters: Iterable[Tensor], config: OptimiserConfig, *, bound: float | None = None) -> None:
         """``bound`` is the norm beyond which the parameters have run away; without, each of them may grow far."""
         self._parameters = list(parameters)
-        self._recipe = recipe
+        self._config = config
         self._bound = bound
-        self._optimiser = _make(self._parameters, recipe)
+        self._optimiser = _make(self._parameters, config)
 
     def step(self, rate_factor: float = 1.0) -> float:
         """Clip, step, clear the gradients; returns the norm of the gradient as it was."""
-        norm = clip_global_norm(self._parameters, self._recipe.clip)
+        norm = clip_global_norm(self._parameters, self._config.clip_norm)
         for group in self._optimiser.param_groups:
-            group["lr"] = self._recipe.rate * rate_factor
+            group["lr"] = self._config.learning_rate * rate_factor
         self._optimiser.step()
         self.clear()
         self._look_for_runaways()
@@ -83,12 +83,12 @@ class Optimiser:
                 for name, value in state.get(parameter, {}).items()
                 if isinstance(value, Tensor)
             },
-            {"method": self._recipe.method.value},
+            {"method": self._config.method.value},
         )
 
     def load(self, snapshot: Snapshot) -> None:
-        if snapshot.values.get("method") != self._recipe.method.value:
-            raise SnapshotError(f"the snapshot is of {snapshot.values.get('method')}, not of {self._recipe.method}")
+        if snapshot.values.get("method") != self._config.method.value:
+            raise SnapshotError(f"the snapshot is of {snapshot.values.get('method')}, not of {self._config.method}")
         self._optimiser.state.clear()
         for key, array in snapshot.arrays.items():
             number, _, name = key.partition("/")
@@ -124,13 +124,15 @@ def clip_global_norm(parameters: Iterable[Tensor], bound: float | None) -> float
     return norm
 
 
-def _make(parameters: list[Tensor], recipe: OptimiserRecipe) -> torch.optim.Optimizer:
-    match recipe.method:
+def _make(parameters: list[Tensor], config: OptimiserConfig) -> torch.optim.Optimizer:
+    match config.method:
         case Method.SGD:
-            return torch.optim.SGD(parameters, lr=recipe.rate)
+            return torch.optim.SGD(parameters, lr=config.learning_rate)
         case Method.ADADELTA:
-            return torch.optim.Adadelta(parameters, lr=recipe.rate, rho=recipe.rho, eps=1e-6)
+            return torch.optim.Adadelta(parameters, lr=config.learning_rate, rho=config.rho, eps=1e-6)
         case Method.ADAGRAD:
-            return torch.optim.Adagrad(parameters, lr=recipe.rate, eps=recipe.epsilon)
+            return torch.optim.Adagrad(parameters, lr=config.learning_rate, eps=config.epsilon)
         case Method.ADAM:
-            return torch.optim.Adam(parameters, lr=recipe.rate, betas=recipe.betas, eps=recipe.epsilon, fused=True)
+            return torch.optim.Adam(
+                parameters, lr=config.learning_rate, betas=config.betas, eps=config.epsilon, fused=True
+            )

@@ -17,7 +17,7 @@ class Experience:
     advantage: float
 
 
-class ReplayMemory:
+class ReplayBuffer:
     """The last ``capacity`` experiences; a new one takes the place of the oldest.
 
     What was just lived through is held back until ``settle``, so that a step does not learn from it twice.

@@ -10,22 +10,24 @@ from learners.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
-class SafeguardRecipe:
+class SafeguardConfig:
     """When the guards step in; as it stands, never."""
 
-    stretch: float | None = None  # how much longer than at the start outputs may get, as a ratio; None for any
+    max_length_ratio: float | None = None  # how much longer than at the start outputs may get, as a ratio; None for any
     anchor_rounds: int = 500  # rounds that tell how long outputs were at the start
-    surprise_floor: float = 0.0  # nats per token below which samples have become too predictable
+    min_entropy: float = 0.0  # nats per token below which samples have become too predictable
     entropy_bonus: float = 0.0  # reward per nat of entropy while they are
-    blame: float = 1.0  # weight of negative advantages: a bad sample says little about what would be better
-    memory: float = 0.99  # of the running means
+    negative_advantage_weight: float = (
+        1.0  # weight of negative advantages: a bad sample says little about what would be better
+    )
+    running_mean_decay: float = 0.99  # of the running means
 
 
 class Safeguards:
     """Watches the length and the surprise of what is proposed."""
 
-    def __init__(self, recipe: SafeguardRecipe = SafeguardRecipe()) -> None:  # noqa: B008 (cannot be changed)
-        self._recipe = recipe
+    def __init__(self, config: SafeguardConfig = SafeguardConfig()) -> None:  # noqa: B008 (cannot be changed)
+        self._config = config
         self._rounds = 0
         self._anchor = 0.0  # mean length ratio of the first rounds
         self._ratio = 0.0  # running mean of the length ratio
@@ -35,25 +37,25 @@ class Safeguards:
         """Take a proposal into account: its length and that of its source in tokens, and its log-probability."""
         ratio, surprise = output / max(source, 1), -log_probability / max(output, 1)
         self._rounds += 1
-        new = max(1 - self._recipe.memory, 1 / self._rounds)  # a plain mean at first
+        new = max(1 - self._config.running_mean_decay, 1 / self._rounds)  # a plain mean at first
         self._ratio += new * (ratio - self._ratio)
         self._surprise += new * (surprise - self._surprise)
-        if self._rounds <= self._recipe.anchor_rounds:
+        if self._rounds <= self._config.anchor_rounds:
             self._anchor += (ratio - self._anchor) / self._rounds
 
     def allowed(self, advantage: float, *, source: int, output: int) -> float:
         """The advantage to learn from: none for an output longer than they used to be, while all grow too long."""
         if advantage <= 0:
-            return self._recipe.blame * advantage
-        if self._recipe.stretch is None or self._rounds <= self._recipe.anchor_rounds:
+            return self._config.negative_advantage_weight * advantage
+        if self._config.max_length_ratio is None or self._rounds <= self._config.anchor_rounds:
             return advantage
-        overlong = self._ratio > self._recipe.stretch * self._anchor and output / max(source, 1) > self._anchor
+        overlong = self._ratio > self._config.max_length_ratio * self._anchor and output / max(source, 1) > self._anchor
         return 0.0 if overlong else advantage
 
     @property
     def entropy_weight(self) -> float:
         """What a nat of entropy is worth now."""
-        return self._recipe.entropy_bonus if self._surprise < self._recipe.surprise_floor else 0.0
+        return self._config.entropy_bonus if self._surprise < self._config.min_entropy else 0.0
 
     def save(self) -> Snapshot:
         return Snapshot(values={"state": [self._rounds, self._anchor, self._ratio, self._surprise]})

@@ -8,10 +8,10 @@ paper multiplies the rate by it cumulatively (``gamma_k = gamma_{k-1} * T_k``), 
 from dataclasses import dataclass
 from enum import StrEnum
 
-COLD = 1e-3  # below it a sample is the most probable output for every practical purpose, and dividing by it overflows
+from learners.temperature import MIN_TEMPERATURE
 
 
-class Decay(StrEnum):
+class LearningRateDecay(StrEnum):
     """How the learning rate follows the temperature."""
 
     CUMULATIVE = "cumulative"  # gamma_k = gamma_{k-1} * T_k: the formula of the paper
@@ -19,26 +19,30 @@ class Decay(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Schedule:
+class AnnealingSchedule:
     """Temperature and rate by round."""
 
     temperature: float = 1.0  # before annealing begins; 1 samples from the model itself
     start: int | None = 700_000  # the round after which annealing begins; None for never
-    cooling: float = 0.99  # what a round of annealing leaves of the temperature
-    decay: Decay = Decay.CUMULATIVE
+    temperature_decay: float = 0.99  # what a round of annealing leaves of the temperature
+    learning_rate_decay: LearningRateDecay = LearningRateDecay.CUMULATIVE
 
     def temperature_at(self, k: int) -> float:
         """The temperature that round ``k`` samples with."""
-        return self.temperature * self.cooling ** self._annealed(k)
+        return self.temperature * self.temperature_decay ** self._annealed(k)
 
     def rate_factor(self, k: int) -> float:
         """What is left of the initial learning rate in round ``k``."""
         n = self._annealed(k)
-        return self.cooling ** (n * (n + 1) // 2) if self.decay is Decay.CUMULATIVE else self.cooling**n
+        return (
+            self.temperature_decay ** (n * (n + 1) // 2)
+            if self.learning_rate_decay is LearningRateDecay.CUMULATIVE
+            else self.temperature_decay**n
+        )
 
     def frozen(self, k: int) -> bool:
         """Is it so cold in round ``k`` that the learner plays greedily and learns no more?"""
-        return self.temperature_at(k) < COLD
+        return self.temperature_at(k) < MIN_TEMPERATURE
 
     def _annealed(self, k: int) -> int:
         """Rounds of annealing up to round ``k``."""

@@ -6,7 +6,7 @@ rounds. It never looks at what was proposed, so subtracting it leaves the gradie
 """
 
 import zlib
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from learners.bandit.control_variates import ControlVariate
 from learners.snapshot import Snapshot
+from learners.stored_names import to_stored
 
 
 def bucket(name: str, buckets: int) -> int:
@@ -22,22 +23,24 @@ def bucket(name: str, buckets: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class ValueRecipe:
+class SourceValueConfig:
     """How the value model sees a sentence and how fast it learns."""
 
     buckets: int = 1 << 14  # words are hashed into so many weights
-    rate: float = 1.0  # share of the error that a first look corrects
-    fading: float = 0.3  # later looks correct less: count ** -fading; slow enough to follow a learner that improves
-    longest: int = 12  # sentences of this many words and more are alike to it
+    learning_rate: float = 1.0  # share of the error that a first look corrects
+    decay_exponent: float = (
+        0.3  # later looks correct less: count ** -decay_exponent; slow enough to follow a learner that improves
+    )
+    max_length: int = 12  # sentences of this many words and more are alike to it
 
 
 class SourceValue(ControlVariate):
     """Predicts the reward of a source sentence from its words and its length."""
 
-    def __init__(self, recipe: ValueRecipe = ValueRecipe()) -> None:  # noqa: B008 (a recipe cannot be changed)
-        self._recipe = recipe
-        self._weights = np.zeros(recipe.buckets)
-        self._looks = np.zeros(recipe.buckets)  # how often each weight was corrected
+    def __init__(self, config: SourceValueConfig = SourceValueConfig()) -> None:  # noqa: B008 (a config cannot be changed)
+        self._config = config
+        self._weights = np.zeros(config.buckets)
+        self._looks = np.zeros(config.buckets)  # how often each weight was corrected
         self._sum, self._count = 0.0, 0
 
     def advantage(self, source: str, reward: float) -> float:
@@ -46,12 +49,12 @@ class SourceValue(ControlVariate):
         self._sum += reward
         self._count += 1
         self._looks[features] += 1
-        step = self._recipe.rate / len(features) * self._looks[features] ** -self._recipe.fading
+        step = self._config.learning_rate / len(features) * self._looks[features] ** -self._config.decay_exponent
         self._weights[features] += step * error
         return error
 
-    def about(self) -> dict[str, Any]:
-        return super().about() | asdict(self._recipe)
+    def identity(self) -> dict[str, Any]:
+        return super().identity() | to_stored(self._config)
 
     def save(self) -> Snapshot:
         arrays = {"weights": self._weights.copy(), "looks": self._looks.copy()}
@@ -64,8 +67,8 @@ class SourceValue(ControlVariate):
     def _features(self, source: str) -> npt.NDArray[np.intp]:
         """The buckets of a sentence, each once."""
         words = source.split()
-        names = (f"length {min(len(words), self._recipe.longest)}", *words)
-        buckets = {bucket(name, self._recipe.buckets) for name in names}
+        names = (f"length {min(len(words), self._config.max_length)}", *words)
+        buckets = {bucket(name, self._config.buckets) for name in names}
         return np.fromiter(sorted(buckets), np.intp)
 
     def _predict(self, features: npt.NDArray[np.intp]) -> float:

@@ -1,53 +1,48 @@
-"""One-point stochastic zeroth order: move the parameters at random, and see what the translation earns (card B5).
+"""Learning without gradients: play with perturbed parameters, and go where it paid (card B5, for networks)."""
 
-The noise of a round is drawn from a seed. It is at hand until its reward arrives, but never saved: a process that takes
-over draws it again. The parameters come back bit for bit, because they are copied, not shifted back.
-"""
+from dataclasses import dataclass, field
 
-from collections.abc import Sequence
+from learners.bandit.control_variates import ControlVariate
+from learners.bandit.gradient import GradientConfig
+from learners.bandit.neural import NeuralLearner
+from learners.bandit.optimiser import OptimiserConfig
+from learners.bandit.parameter_noise import ParameterNoise
+from learners.errors import LearnerError
+from learners.nmt.hypothesis import Hypothesis
+from learners.nmt.translator import Translator
 
-import numpy as np
-import torch
-from torch import Tensor
+
+@dataclass(frozen=True, kw_only=True)
+class ZerothOrderConfig(GradientConfig):
+    """How far a zeroth-order learner looks around, and how it steps."""
+
+    # Unclipped: the gradient is as long as the noise, so a bound would leave nothing but its sign of any reward.
+    optimiser: OptimiserConfig = field(default_factory=lambda: OptimiserConfig(clip_norm=None))
+    noise_scale: float = 0.01  # of the noise; 1 as published for 14 weights would drown half a million
+    parameter_prefix: str = ""  # the parameters whose names begin like this are perturbed; all of them by default
 
 
-class ParameterNoise:
-    """Gaussian noise on some parameters, and the gradient that a reward under it is worth."""
+class ZerothOrderLearner(NeuralLearner):
+    """BNMT-SZO-CV: translates greedily with parameters moved at random."""
 
-    def __init__(self, parameters: Sequence[Tensor], scale: float) -> None:
-        if scale <= 0:
-            raise ValueError(f"the noise needs a positive scale, but got {scale}")
-        self._parameters = list(parameters)
-        self._scale = scale
-        self._home = [parameter.detach().clone() for parameter in self._parameters]
-        self._noise = [torch.empty_like(home) for home in self._home]
-        self._seed: tuple[int, int] | None = None  # of the noise that is at hand
+    def __init__(
+        self, translator: Translator, config: ZerothOrderConfig, variate: ControlVariate, *, seed: int
+    ) -> None:
+        named = translator.model.named_parameters()
+        chosen = [parameter for name, parameter in named if name.startswith(config.parameter_prefix)]
+        if not chosen:
+            raise LearnerError(f"the model has no parameters whose names begin with {config.parameter_prefix!r}")
+        parameters = chosen if config.parameter_prefix else [translator.vector]
+        super().__init__(translator, config, variate, seed=seed, moved=parameters)
+        self._noise = ParameterNoise(parameters, config.noise_scale)
 
-    def add(self, seed: tuple[int, int]) -> None:
-        """Move the parameters from where they are now."""
-        with torch.no_grad():
-            for parameter, home, noise in zip(self._parameters, self._home, self._draw(seed), strict=True):
-                home.copy_(parameter)
-                parameter.add_(noise, alpha=self._scale)
+    def _explore(self, source: str) -> Hypothesis:
+        self._noise.add((self._seed, self._round))
+        try:
+            return self._translator.greedy(source)
+        finally:
+            self._noise.remove()
 
-    def remove(self) -> None:
-        """Put them back exactly."""
-        with torch.no_grad():
-            for parameter, home in zip(self._parameters, self._home, strict=True):
-                parameter.copy_(home)
-
-    def fill_gradient(self, seed: tuple[int, int], advantage: float) -> None:
-        """Set ``.grad`` to ``-advantage * noise / scale``: an estimate of the gradient of the expected loss."""
-        for parameter, noise in zip(self._parameters, self._draw(seed), strict=True):
-            if parameter.grad is None:
-                parameter.grad = torch.empty_like(parameter)
-            torch.mul(noise, -advantage / self._scale, out=parameter.grad)  # in place: it may be a view of a vector
-
-    def _draw(self, seed: tuple[int, int]) -> Sequence[Tensor]:
-        if seed != self._seed:
-            state = np.random.SeedSequence(seed).generate_state(1, np.uint64)
-            generator = torch.Generator().manual_seed(int(state[0]) >> 1)
-            for noise in self._noise:
-                noise.copy_(torch.randn(noise.shape, generator=generator, dtype=noise.dtype))
-            self._seed = seed
-        return self._noise
+    def _learn(self, source: str, advantage: float) -> None:  # noqa: ARG002 (noise does not depend on the source)
+        self._noise.fill_gradient((self._seed, self._round), advantage)
+        self._optimiser.step()

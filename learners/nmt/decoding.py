@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from learners.errors import DivergedError
-from learners.nmt.committee import Committee
+from learners.nmt.ensemble import Ensemble
 from learners.nmt.hypothesis import Floats
 from learners.nmt.model import IMPOSSIBLE, TranslationModel
 from learners.nmt.vocabulary import BOS, EOS
@@ -78,7 +78,7 @@ def _drawn(logits: Tensor, uniform: float) -> int:
 
 
 @dataclass(frozen=True)
-class Ray:
+class BeamHypothesis:
     """A partial or finished translation within a beam."""
 
     ids: list[int]
@@ -91,11 +91,11 @@ class Ray:
 
 
 @torch.no_grad()
-def beam_search(committee: Committee, source: Tensor, size: int) -> Drawn:
+def beam_search(ensemble: Ensemble, source: Tensor, size: int) -> Drawn:
     """The best translation that a beam finds."""
-    session = committee.read(source)
+    session = ensemble.read(source)
     longest = length_bound(source.shape[1])
-    rays, parents, finished = [Ray([], 0.0, [])], [0], list[Ray]()
+    rays, parents, finished = [BeamHypothesis([], 0.0, [])], [0], list[BeamHypothesis]()
     for _ in range(longest):
         previous = torch.tensor([ray.ids[-1] if ray.ids else BOS for ray in rays], device=source.device)
         votes, attention = session.vote(previous, torch.tensor(parents, device=source.device))
@@ -105,18 +105,20 @@ def beam_search(committee: Committee, source: Tensor, size: int) -> Drawn:
         finished += [ray for ray in rays if ray.ids[-1] == EOS]
         alive = [place for place, ray in enumerate(rays) if ray.ids[-1] != EOS]
         rays, parents = [rays[place] for place in alive], [parents[place] for place in alive]
-        if not rays or (finished and _hopeless(rays, max(map(Ray.score, finished)), longest)):
+        if not rays or (finished and _hopeless(rays, max(map(BeamHypothesis.score, finished)), longest)):
             break
-    best = max(finished or rays, key=Ray.score)
+    best = max(finished or rays, key=BeamHypothesis.score)
     return Drawn(best.ids, best.log_probability, torch.stack(best.attention).cpu().numpy(), session.features)
 
 
-def _hopeless(rays: Sequence[Ray], best: float, longest: int) -> bool:
+def _hopeless(rays: Sequence[BeamHypothesis], best: float, longest: int) -> bool:
     """Can none of these become better than the best that is finished, even if all that follows is certain?"""
     return max(ray.log_probability for ray in rays) / longest <= best
 
 
-def _extended(rays: Sequence[Ray], votes: Tensor, attention: Tensor, count: int) -> tuple[list[Ray], list[int]]:
+def _extended(
+    rays: Sequence[BeamHypothesis], votes: Tensor, attention: Tensor, count: int
+) -> tuple[list[BeamHypothesis], list[int]]:
     """The best ``count`` rays that are one token longer, and which ray each came from."""
     totals = torch.tensor([ray.log_probability for ray in rays], dtype=votes.dtype, device=votes.device)
     scores = (totals.unsqueeze(1) + votes).flatten()
@@ -126,6 +128,8 @@ def _extended(rays: Sequence[Ray], votes: Tensor, attention: Tensor, count: int)
     for score, place in zip(best.tolist(), places.tolist(), strict=True):
         parent, token = divmod(place, votes.shape[1])
         if score > IMPOSSIBLE / 2:
-            longer.append(Ray([*rays[parent].ids, token], score, [*rays[parent].attention, attention[parent]]))
+            longer.append(
+                BeamHypothesis([*rays[parent].ids, token], score, [*rays[parent].attention, attention[parent]])
+            )
             parents.append(parent)
     return longer, parents

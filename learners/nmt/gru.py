@@ -3,7 +3,7 @@
 Attention is Luong's "general" one, taken after the recurrence and not fed back into it. So the decoder's states depend
 on earlier tokens only, and a teacher-forced pass over a whole sentence is one call of a fused GRU.
 
-With ``recipe.lexical``, attention sees the embedding of each source word beside the encoder's state, as lexical models
+With ``config.lexical``, attention sees the embedding of each source word beside the encoder's state, as lexical models
 of low-resource translation do: a word that was seen a few times finds its translation without a detour through time,
 and a name, whose pieces have the same embeddings on both sides, its copy.
 """
@@ -12,25 +12,25 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from learners.nmt.configs import ModelConfig
 from learners.nmt.model import IMPOSSIBLE, Memory, State, Step, TranslationModel, token_mask
-from learners.nmt.recipes import Recipe
 
 
 class GruModel(TranslationModel):
     """``learners.nmt.engine`` computes the same by hand: change both, or the tests will say so."""
 
-    def __init__(self, recipe: Recipe, source_size: int, target_size: int) -> None:
-        super().__init__(recipe, source_size, target_size)
-        self._lexical = recipe.lexical
-        both = 2 * recipe.encoder + (recipe.embedding if recipe.lexical else 0)
-        self.encoder = nn.GRU(recipe.embedding, recipe.encoder, batch_first=True, bidirectional=True)
-        self.bridge = nn.Linear(both, recipe.decoder)
-        self.decoder = nn.GRU(recipe.embedding, recipe.decoder, batch_first=True)
-        self.key = nn.Linear(both, recipe.decoder, bias=False)
-        self.combine = nn.Linear(recipe.decoder + both, recipe.embedding)
-        if recipe.lexical:
+    def __init__(self, config: ModelConfig, source_size: int, target_size: int) -> None:
+        super().__init__(config, source_size, target_size)
+        self._lexical = config.lexical
+        both = 2 * config.encoder + (config.embedding if config.lexical else 0)
+        self.encoder = nn.GRU(config.embedding, config.encoder, batch_first=True, bidirectional=True)
+        self.bridge = nn.Linear(both, config.decoder)
+        self.decoder = nn.GRU(config.embedding, config.decoder, batch_first=True)
+        self.key = nn.Linear(both, config.decoder, bias=False)
+        self.combine = nn.Linear(config.decoder + both, config.embedding)
+        if config.lexical:
             with torch.no_grad():  # what is looked at is written: training begins with copying
-                self.combine.weight[:, -recipe.embedding :] += torch.eye(recipe.embedding)
+                self.combine.weight[:, -config.embedding :] += torch.eye(config.embedding)
 
     def encode(self, source: Tensor) -> Memory:
         embedded = self.dropout(self.source_embedding(source))

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from learners.nmt.recipes import Recipe
+from learners.nmt.configs import ModelConfig
 from learners.nmt.vocabulary import NEVER_WRITTEN, PAD
 
 State = tuple[Tensor, ...]  # what a decoder remembers between steps, batch first
@@ -52,18 +52,18 @@ class TranslationModel(nn.Module):
     Sources end with EOS and are padded on the right with PAD. A decoder's first input is BOS.
     """
 
-    def __init__(self, recipe: Recipe, source_size: int, target_size: int) -> None:
+    def __init__(self, config: ModelConfig, source_size: int, target_size: int) -> None:
         super().__init__()
-        shared = recipe.vocabulary == "bpe"
-        self.source_embedding = _embedding(source_size, recipe.embedding)
-        self.target_embedding = self.source_embedding if shared else _embedding(target_size, recipe.embedding)
-        self.output = None if recipe.tied else _embedding(target_size, recipe.embedding)
+        shared = config.vocabulary == "bpe"
+        self.source_embedding = _embedding(source_size, config.embedding)
+        self.target_embedding = self.source_embedding if shared else _embedding(target_size, config.embedding)
+        self.output = None if config.tied else _embedding(target_size, config.embedding)
         self.output_bias = nn.Parameter(torch.zeros(target_size))
         never_written = torch.zeros(target_size)
         never_written[:NEVER_WRITTEN] = IMPOSSIBLE
         self.never_written: Tensor
         self.register_buffer("never_written", never_written, persistent=False)
-        self.dropout = nn.Dropout(recipe.dropout)
+        self.dropout = nn.Dropout(config.dropout)
 
     @abstractmethod
     def encode(self, source: Tensor) -> Memory:
@@ -96,7 +96,7 @@ class TranslationModel(nn.Module):
 
 @contextmanager
 def with_dropout(model: nn.Module, probability: float) -> Iterator[None]:
-    """Learn with so much dropout in every layer, whatever the recipe says."""
+    """Learn with so much dropout in every layer, whatever the config says."""
     usual = [(module, module.p) for module in model.modules() if isinstance(module, nn.Dropout)]
     for module, _ in usual:
         module.p = probability

@@ -8,7 +8,7 @@ import hashlib
 import math
 import string
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,12 @@ from torch.nn import functional as F
 
 from learners.errors import DivergedError, SnapshotError, TrainingError
 from learners.nmt.batches import Encoded, bucketed, padded, previous
+from learners.nmt.configs import ModelConfig
 from learners.nmt.model import with_dropout
-from learners.nmt.recipes import Recipe
 from learners.nmt.translator import Translator, new_model
-from learners.nmt.vocabulary import PAD, Subwords, Vocabulary, Words
+from learners.nmt.vocabulary import PAD, SubwordVocabulary, Vocabulary, WordVocabulary
 from learners.snapshot import Snapshot
+from learners.stored_names import to_stored
 
 Pair = tuple[str, str]  # source and target
 HIDDEN = "\ufffc"  # the object replacement character, which no text has: it stands for any unknown
@@ -34,25 +35,27 @@ MOMENTS = ("exp_avg", "exp_avg_sq")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Schedule:
+class PretrainingConfig:
     """How long to train, and what to keep."""
 
     steps: int = 5_000  # at most
     validate_every: int = 250  # steps; a snapshot is taken then, too
     patience: int = 4  # validations without improvement before it stops
     held_out: int = 500  # pairs, but at most a tenth of all
-    hide: float = 0.02  # share of pairs in which a copied token is made unknown, so that copying unknowns is learned
-    rename: float = 0.15  # share in which it is made up of random letters and digits, so that copying any name is
-    rate: float = 1.0  # times the recipe's learning rate: less when a trained model is trained on
-    learning_rate: float | None = None  # in place of the recipe's
-    dropout: float | None = None  # in place of the recipe's
-    practice: bool = False  # all steps at one rate, and the last parameters are kept: as learners learn
-    keep: int = 0  # the models of so many last validations are kept as companions, for an ensemble
+    mask_share: float = (
+        0.02  # share of pairs in which a copied token is made unknown, so that copying unknowns is learned
+    )
+    rename_share: float = 0.15  # share in which it is made up of random letters and digits, so that copying any name is
+    learning_rate_factor: float = 1.0  # times the config's learning rate: less when a trained model is trained on
+    learning_rate: float | None = None  # in place of the config's
+    dropout: float | None = None  # in place of the config's
+    continued_training: bool = False  # all steps at one rate, and the last parameters are kept: as learners learn
+    keep_checkpoints: int = 0  # the models of so many last validations are kept as ensemble_members, for an ensemble
     seed: int = 0
 
 
 @dataclass(frozen=True)
-class Progress:
+class PretrainingProgress:
     """How training stands after a validation."""
 
     step: int
@@ -67,26 +70,26 @@ class Progress:
         return f"{self.step:,} of at most {self.steps:,} steps, loss {self.best_loss:.3f}"
 
 
-Watch = Callable[[Progress], None]
+Watch = Callable[[PretrainingProgress], None]
 Augment = Callable[[Sequence[Pair]], Sequence[Pair]]  # pairs to learn from besides these, made of them
 
 
-def new_translator(recipe: Recipe, pairs: Sequence[Pair], *, seed: int = 0) -> Translator:
+def new_translator(config: ModelConfig, pairs: Sequence[Pair], *, seed: int = 0) -> Translator:
     """An untrained translator with vocabularies learned from the pairs."""
     source: Vocabulary
     target: Vocabulary
-    if recipe.vocabulary == "bpe":
-        source = target = Subwords.learn((text for pair in pairs for text in pair), recipe.vocabulary_size)
+    if config.vocabulary == "bpe":
+        source = target = SubwordVocabulary.learn((text for pair in pairs for text in pair), config.vocabulary_size)
     else:
-        source = Words.learn((pair[0] for pair in pairs), recipe.vocabulary_size)
-        target = Words.learn((pair[1] for pair in pairs), recipe.vocabulary_size)
-    return Translator(recipe, new_model(recipe, source.size, target.size, seed=seed), source, target)
+        source = WordVocabulary.learn((pair[0] for pair in pairs), config.vocabulary_size)
+        target = WordVocabulary.learn((pair[1] for pair in pairs), config.vocabulary_size)
+    return Translator(config, new_model(config, source.size, target.size, seed=seed), source, target)
 
 
 def train(
     translator: Translator,
     pairs: Iterable[Pair],
-    schedule: Schedule | None = None,
+    schedule: PretrainingConfig | None = None,
     *,
     augment: Augment = lambda _: (),
     folder: Path | None = None,
@@ -98,7 +101,7 @@ def train(
 
     With a ``folder``, snapshots are kept there, and a later call with the same arguments goes on from the last one.
     """
-    training = _Training(translator, list(pairs), schedule or Schedule(), augment)
+    training = _Training(translator, list(pairs), schedule or PretrainingConfig(), augment)
     snapshot = folder / "training" if folder else None
     if snapshot and snapshot.exists():
         training.load(Snapshot.read(snapshot), snapshot)
@@ -117,14 +120,18 @@ def train(
 class _Training:
     """The state of a training: everything that a snapshot holds."""
 
-    def __init__(self, translator: Translator, pairs: list[Pair], schedule: Schedule, augment: Augment) -> None:
+    def __init__(
+        self, translator: Translator, pairs: list[Pair], schedule: PretrainingConfig, augment: Augment
+    ) -> None:
         self._translator, self._schedule = translator, schedule
         order = np.random.default_rng(schedule.seed).permutation(len(pairs))
-        held_out, rest = _split([pairs[place] for place in order], translator.recipe.longest, schedule.held_out)
+        held_out, rest = _split(
+            [pairs[place] for place in order], translator.config.max_training_words, schedule.held_out
+        )
         self._held_out = [self._encoded(pair) for pair in held_out]
-        self._pairs = _up_to([*rest, *augment(rest)], translator.recipe.longest)
+        self._pairs = _up_to([*rest, *augment(rest)], translator.config.max_training_words)
         self._origin = _digest(repr(pairs).encode()), _digest(translator.vector.detach().cpu().numpy().tobytes())
-        self._optimiser = torch.optim.Adam([translator.vector], betas=(0.9, translator.recipe.beta2), fused=True)
+        self._optimiser = torch.optim.Adam([translator.vector], betas=(0.9, translator.config.beta2), fused=True)
         self._step = 0
         self._bad = 0
         self._best_loss = math.inf
@@ -136,14 +143,14 @@ class _Training:
 
     @property
     def finished(self) -> bool:
-        worn_out = self._bad >= self._schedule.patience and not self._schedule.practice
+        worn_out = self._bad >= self._schedule.patience and not self._schedule.continued_training
         return worn_out or self._step >= self._schedule.steps
 
-    def advance(self) -> Progress:
+    def advance(self) -> PretrainingProgress:
         """Train until the next validation, and validate."""
         loss, tokens = 0.0, 0
         end = min(self._schedule.steps, self._step + self._schedule.validate_every)
-        dropout = self._translator.recipe.dropout if self._schedule.dropout is None else self._schedule.dropout
+        dropout = self._translator.config.dropout if self._schedule.dropout is None else self._schedule.dropout
         with with_dropout(self._translator.model, dropout):
             while self._step < end:
                 batch = self._next_batch()
@@ -151,20 +158,20 @@ class _Training:
                 tokens += sum(len(target) for _, target in batch)
                 self._step += 1
         held_out = self._validate()
-        return Progress(self._step, self._schedule.steps, loss / tokens, held_out, self._best_loss)
+        return PretrainingProgress(self._step, self._schedule.steps, loss / tokens, held_out, self._best_loss)
 
     def finish(self) -> None:
-        """Give the translator its parameters, and companions if they are wanted."""
-        self._translator.companions = []
+        """Give the translator its parameters, and ensemble_members if they are wanted."""
+        self._translator.ensemble_members = []
         for vector in self._last:
             companion = new_model(
-                self._translator.recipe,
+                self._translator.config,
                 self._translator.source_vocabulary.size,
                 self._translator.target_vocabulary.size,
             ).to(vector.device)
             nn.utils.vector_to_parameters(vector, companion.parameters())
-            self._translator.companions.append(companion.eval())
-        if not self._schedule.practice:
+            self._translator.ensemble_members.append(companion.eval())
+        if not self._schedule.continued_training:
             self._translator.vector.data.copy_(self._best)
         self._translator.zero_gradient()
 
@@ -190,10 +197,10 @@ class _Training:
 
     def _about(self) -> dict[str, Any]:
         """What a snapshot must agree on; a training may be given more steps, though."""
-        schedule = asdict(self._schedule)
+        schedule = to_stored(self._schedule)
         del schedule["steps"]
-        recipe, (text, beginning) = asdict(self._translator.recipe), self._origin
-        return {"kind": "training 2", "recipe": recipe, "schedule": schedule, "text": text, "beginning": beginning}
+        config, (text, beginning) = to_stored(self._translator.config), self._origin
+        return {"kind": "training 2", "recipe": config, "schedule": schedule, "text": text, "beginning": beginning}
 
     def _next_batch(self) -> list[Encoded]:
         """The batch of this step: epochs follow each other without a gap, each in an order of its own."""
@@ -201,42 +208,44 @@ class _Training:
             self._epoch_start += len(self._batches)
             self._epoch += 1
             rng = np.random.default_rng([self._schedule.seed, self._epoch])
-            shares = (self._schedule.hide, self._schedule.rename)
+            shares = (self._schedule.mask_share, self._schedule.rename_share)
             encoded = [self._encoded(_disguised(pair, rng, *shares)) for pair in self._pairs]
-            groups = bucketed(encoded, self._translator.recipe.batch_tokens, rng)
+            groups = bucketed(encoded, self._translator.config.batch_tokens, rng)
             self._batches = [[encoded[number] for number in group] for group in groups]
         return self._batches[self._step - self._epoch_start]
 
     def _learn(self, batch: list[Encoded]) -> float:
         """One step; returns the summed loss of the batch."""
-        translator, recipe = self._translator, self._translator.recipe
+        translator, config = self._translator, self._translator.config
         torch.manual_seed(self._schedule.seed * 1_000_003 + self._step)  # of the dropout
         translator.zero_gradient()
         loss = self._loss(batch)
         (loss / len(batch)).backward()
-        if not math.isfinite(translator.parameters.clip_gradient(recipe.clip)):
+        if not math.isfinite(translator.parameters.clip_gradient(config.clip_norm)):
             raise DivergedError(f"training diverged at step {self._step:,}: try a lower learning rate")
-        rate = recipe.learning_rate if self._schedule.learning_rate is None else self._schedule.learning_rate
-        self._optimiser.param_groups[0]["lr"] = rate * self._schedule.rate * self._ramp()
+        rate = config.learning_rate if self._schedule.learning_rate is None else self._schedule.learning_rate
+        self._optimiser.param_groups[0]["lr"] = rate * self._schedule.learning_rate_factor * self._ramp()
         self._optimiser.step()
         return loss.item()
 
     def _ramp(self) -> float:
         """The share of the learning rate that this step has."""
-        recipe = self._translator.recipe
-        passed = (self._step + 1) / recipe.warmup
-        return min(passed, passed**-0.5 if recipe.fading and not self._schedule.practice else 1.0)
+        config = self._translator.config
+        passed = (self._step + 1) / config.warmup
+        return min(passed, passed**-0.5 if config.inverse_sqrt and not self._schedule.continued_training else 1.0)
 
     @torch.no_grad()
     def _validate(self) -> float:
-        groups = bucketed(self._held_out, self._translator.recipe.batch_tokens, np.random.default_rng(0))
+        groups = bucketed(self._held_out, self._translator.config.batch_tokens, np.random.default_rng(0))
         total = sum(self._loss([self._held_out[number] for number in group]).item() for group in groups)
         loss = total / sum(len(target) for _, target in self._held_out)
         vector = self._translator.vector.detach().clone()
         self._bad += 1
         if loss < self._best_loss:
             self._best_loss, self._best, self._bad = loss, vector, 0
-        self._last = [*self._last, vector][-self._schedule.keep :] if self._schedule.keep else []
+        self._last = (
+            [*self._last, vector][-self._schedule.keep_checkpoints :] if self._schedule.keep_checkpoints else []
+        )
         return loss
 
     def _loss(self, batch: list[Encoded]) -> torch.Tensor:

@@ -14,7 +14,7 @@ class StaticTranslator(StaticSystem):
     def __init__(self, translator: Translator, *, beam: int = 1) -> None:
         self._translator = translator
         self._beam = beam
-        self._committee = translator.committee() if beam > 1 else None
+        self._committee = translator.ensemble() if beam > 1 else None
         self._answer = lru_cache(REMEMBERED)(self._translate)
 
     def propose(self, source: str) -> str:

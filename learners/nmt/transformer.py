@@ -7,19 +7,19 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from learners.nmt.configs import ModelConfig
 from learners.nmt.model import IMPOSSIBLE, Memory, State, Step, TranslationModel, token_mask
-from learners.nmt.recipes import Recipe
 
 
 class TransformerModel(TranslationModel):
     """As many decoder as encoder layers; positions are sinusoids, so there is no longest sentence."""
 
-    def __init__(self, recipe: Recipe, source_size: int, target_size: int) -> None:
-        super().__init__(recipe, source_size, target_size)
-        self.width = recipe.embedding
-        self.encoder = nn.ModuleList(EncoderLayer(recipe) for _ in range(recipe.layers))
+    def __init__(self, config: ModelConfig, source_size: int, target_size: int) -> None:
+        super().__init__(config, source_size, target_size)
+        self.width = config.embedding
+        self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.layers))
         self.encoder_norm = nn.LayerNorm(self.width)
-        self.decoder = nn.ModuleList(DecoderLayer(recipe) for _ in range(recipe.layers))
+        self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.layers))
         self.decoder_norm = nn.LayerNorm(self.width)
 
     def encode(self, source: Tensor) -> Memory:
@@ -62,12 +62,12 @@ class TransformerModel(TranslationModel):
 class EncoderLayer(nn.Module):
     """Self-attention, then a feed-forward block."""
 
-    def __init__(self, recipe: Recipe) -> None:
+    def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.attention = Attention(recipe)
-        self.feed_forward = FeedForward(recipe)
-        self.norm = nn.LayerNorm(recipe.embedding)
-        self.dropout = nn.Dropout(recipe.dropout)
+        self.attention = Attention(config)
+        self.feed_forward = FeedForward(config)
+        self.norm = nn.LayerNorm(config.embedding)
+        self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:
         normed = self.norm(states)
@@ -78,14 +78,14 @@ class EncoderLayer(nn.Module):
 class DecoderLayer(nn.Module):
     """Self-attention to the past, attention to the source, then a feed-forward block."""
 
-    def __init__(self, recipe: Recipe) -> None:
+    def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.self_attention = Attention(recipe)
-        self.cross_attention = Attention(recipe)
-        self.feed_forward = FeedForward(recipe)
-        self.self_norm = nn.LayerNorm(recipe.embedding)
-        self.cross_norm = nn.LayerNorm(recipe.embedding)
-        self.dropout = nn.Dropout(recipe.dropout)
+        self.self_attention = Attention(config)
+        self.cross_attention = Attention(config)
+        self.feed_forward = FeedForward(config)
+        self.self_norm = nn.LayerNorm(config.embedding)
+        self.cross_norm = nn.LayerNorm(config.embedding)
+        self.dropout = nn.Dropout(config.dropout)
 
     def forward(
         self, hidden: Tensor, source: tuple[Tensor, Tensor], mask: Tensor, past: State = ()
@@ -108,12 +108,12 @@ class DecoderLayer(nn.Module):
 class Attention(nn.Module):
     """Scaled dot-product attention with several heads."""
 
-    def __init__(self, recipe: Recipe) -> None:
+    def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.heads = recipe.heads
-        self.query = nn.Linear(recipe.embedding, recipe.embedding)
-        self.key_value = nn.Linear(recipe.embedding, 2 * recipe.embedding)
-        self.output = nn.Linear(recipe.embedding, recipe.embedding)
+        self.heads = config.heads
+        self.query = nn.Linear(config.embedding, config.embedding)
+        self.key_value = nn.Linear(config.embedding, 2 * config.embedding)
+        self.output = nn.Linear(config.embedding, config.embedding)
 
     def keys_values(self, states: Tensor) -> tuple[Tensor, Tensor]:
         """Each [batch, heads, length, width of a head]."""
@@ -137,12 +137,12 @@ class Attention(nn.Module):
 class FeedForward(nn.Module):
     """The block between two attentions, its residual connection included."""
 
-    def __init__(self, recipe: Recipe) -> None:
+    def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(recipe.embedding)
-        self.wide = nn.Linear(recipe.embedding, recipe.feed_forward)
-        self.narrow = nn.Linear(recipe.feed_forward, recipe.embedding)
-        self.dropout = nn.Dropout(recipe.dropout)
+        self.norm = nn.LayerNorm(config.embedding)
+        self.wide = nn.Linear(config.embedding, config.feed_forward)
+        self.narrow = nn.Linear(config.feed_forward, config.embedding)
+        self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, states: Tensor) -> Tensor:
         wide = self.dropout(F.relu(self.wide(self.norm(states))))

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Self
 
@@ -10,27 +9,28 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from learners.bandit.schedule import COLD
 from learners.contract import PLACEHOLDER, truncate_to_limit
 from learners.errors import SnapshotError
 from learners.nmt.batches import padded, previous
-from learners.nmt.committee import Committee
+from learners.nmt.configs import ModelConfig
 from learners.nmt.decoding import Drawn, beam_search, check_finite, draw, length_bound
 from learners.nmt.engine import Engine, Trace
 from learners.nmt.engine import cache as compiled_code
 from learners.nmt.engine.compilation import ensure_compiled
+from learners.nmt.ensemble import Ensemble
 from learners.nmt.gru import GruModel
 from learners.nmt.hypothesis import Floats, Hypothesis, Sample
 from learners.nmt.model import TranslationModel
 from learners.nmt.parameters import FlatParameters
-from learners.nmt.recipes import Recipe
 from learners.nmt.transformer import TransformerModel
-from learners.nmt.vocabulary import EOS, Subwords, Vocabulary, Words, spell
+from learners.nmt.vocabulary import EOS, SubwordVocabulary, Vocabulary, WordVocabulary, spell
 from learners.snapshot import Snapshot
+from learners.stored_names import from_stored, to_stored
+from learners.temperature import MIN_TEMPERATURE
 
 Weights = float | Sequence[float] | Floats  # one number for the whole translation, or one per token
 KIND = "translator 1"  # changes when an older file can no longer be read
-VOCABULARIES: dict[str, type[Subwords | Words]] = {"bpe": Subwords, "word": Words}
+VOCABULARIES: dict[str, type[SubwordVocabulary | WordVocabulary]] = {"bpe": SubwordVocabulary, "word": WordVocabulary}
 MODELS: dict[str, type[TranslationModel]] = {"gru": GruModel, "transformer": TransformerModel}
 
 
@@ -38,11 +38,11 @@ def default_device() -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
-def new_model(recipe: Recipe, source_size: int, target_size: int, *, seed: int = 0) -> TranslationModel:
+def new_model(config: ModelConfig, source_size: int, target_size: int, *, seed: int = 0) -> TranslationModel:
     """An untrained model; the same seed gives the same one."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        return MODELS[recipe.architecture](recipe, source_size, target_size)
+        return MODELS[config.architecture](config, source_size, target_size)
 
 
 class Translator:
@@ -57,21 +57,21 @@ class Translator:
 
     def __init__(
         self,
-        recipe: Recipe,
+        config: ModelConfig,
         model: TranslationModel,
         source_vocabulary: Vocabulary,
         target_vocabulary: Vocabulary,
         *,
-        companions: Sequence[TranslationModel] = (),
+        ensemble_members: Sequence[TranslationModel] = (),
         lexicon: Mapping[str, str] | None = None,
         device: torch.device | None = None,
     ) -> None:
-        """``companions`` vote with the model in beam search; ``lexicon`` translates unknown words (card B9)."""
+        """``ensemble_members`` vote with the model in beam search; ``lexicon`` translates unknown words (card B9)."""
         device = device or default_device()
-        self.recipe = recipe
+        self.config = config
         self.model = model.to(device).eval()  # .train() switches dropout on, for backward and log_probabilities only
         self.parameters = FlatParameters(self.model)
-        self.companions = [companion.to(device).eval() for companion in companions]
+        self.ensemble_members = [companion.to(device).eval() for companion in ensemble_members]
         self.source_vocabulary = source_vocabulary
         self.target_vocabulary = target_vocabulary
         self.lexicon = dict(lexicon or {})
@@ -90,12 +90,12 @@ class Translator:
         self.parameters.zero_gradient()
 
     def encode_source(self, source: str) -> list[int]:
-        """The source as the model reads it: cut at the recipe's bound, the end symbol last."""
+        """The source as the model reads it: cut at the config's bound, the end symbol last."""
         return self._read(source)[0]
 
     def encode_target(self, target: str) -> list[int]:
-        """A target as the model learns it: cut at the recipe's bound, the end symbol last."""
-        return [*self.target_vocabulary.encode(target)[0][: self.recipe.max_target - 1], EOS]
+        """A target as the model learns it: cut at the config's bound, the end symbol last."""
+        return [*self.target_vocabulary.encode(target)[0][: self.config.max_target - 1], EOS]
 
     def greedy(self, source: str) -> Hypothesis:
         """The translation of most probable tokens."""
@@ -103,29 +103,29 @@ class Translator:
         drawn, _ = self._draw(ids, 1.0, None)
         return self._hypothesis(drawn, source, ids, pieces)
 
-    def committee(self) -> Committee:
-        """The model and its companions, as they are now."""
-        return Committee([self.model, *self.companions])
+    def ensemble(self) -> Ensemble:
+        """The model and its ensemble_members, as they are now."""
+        return Ensemble([self.model, *self.ensemble_members])
 
-    def beam(self, source: str, size: int, committee: Committee | None = None) -> Hypothesis:
+    def beam(self, source: str, size: int, ensemble: Ensemble | None = None) -> Hypothesis:
         """The best translation that beam search finds, probabilities normalised by length.
 
-        Whoever does not learn forms the ``committee`` once.
+        Whoever does not learn forms the ``ensemble`` once.
         """
         ids, pieces = self._read(source)
         with _without_dropout(self.model):
-            drawn = beam_search(committee or self.committee(), padded([ids], self.model.device), size)
+            drawn = beam_search(ensemble or self.ensemble(), padded([ids], self.model.device), size)
         return self._hypothesis(drawn, source, ids, pieces)
 
     def sample(self, source: str, temperature: float, rng: np.random.Generator) -> Sample:
-        """A translation drawn from the tempered distribution, without dropout; greedy below ``COLD``.
+        """A translation drawn from the tempered distribution, without dropout; greedy below ``MIN_TEMPERATURE``.
 
         A sample without any text is answered with the greedy translation, as the task's systems did. It says so, since
         its tokens stay what was sampled: the reward of the answer is not theirs.
         """
         ids, pieces = self._read(source)
         uniforms = rng.random(length_bound(len(ids)))
-        cold = temperature < COLD
+        cold = temperature < MIN_TEMPERATURE
         drawn, trace = self._draw(ids, 1.0 if cold else temperature, None if cold else uniforms)
         written = self._written(drawn, ids, pieces)
         return Sample(
@@ -188,7 +188,7 @@ class Translator:
         return chosen.masked_fill(~inside, 0.0)
 
     def save(self, path: Path) -> None:
-        """Write model, recipe and vocabularies as one file."""
+        """Write model, config and vocabularies as one file."""
         self.snapshot().write(path)
 
     @classmethod
@@ -201,7 +201,7 @@ class Translator:
             raise SnapshotError(f"{path}: {reason}") from None
         except KeyError as missing:
             raise SnapshotError(f"{path}: the model file has no {missing}") from None
-        # What a recipe or torch says of values that do not fit.
+        # What a config or torch says of values that do not fit.
         except (TypeError, ValueError, ArithmeticError, RuntimeError) as misfit:
             said = " ".join(str(misfit).split())
             raise SnapshotError(f"{path}: the model file does not fit together ({said})") from None
@@ -210,14 +210,14 @@ class Translator:
         """Everything that ``from_snapshot`` needs."""
         values = {
             "kind": KIND,
-            "recipe": asdict(self.recipe),
-            "companions": len(self.companions),
+            "recipe": to_stored(self.config),
+            "companions": len(self.ensemble_members),
             "lexicon": self.lexicon,
         }
         arrays = {"source_vocabulary": self.source_vocabulary.packed()}
         if self.target_vocabulary is not self.source_vocabulary:
             arrays["target_vocabulary"] = self.target_vocabulary.packed()
-        for name, model in zip(_names(len(self.companions)), [self.model, *self.companions], strict=True):
+        for name, model in zip(_names(len(self.ensemble_members)), [self.model, *self.ensemble_members], strict=True):
             arrays |= {f"{name}.{key}": tensor.detach().cpu().numpy() for key, tensor in model.named_parameters()}
         return Snapshot(arrays, values)
 
@@ -226,24 +226,24 @@ class Translator:
         """The translator that ``snapshot`` was taken of."""
         if snapshot.values.get("kind") != KIND:
             raise SnapshotError("this is a snapshot of something else than a translator")
-        recipe = Recipe.from_values(snapshot.values["recipe"])
+        config = from_stored(ModelConfig, snapshot.values["recipe"])
         if "source_vocabulary" not in snapshot.arrays:
             raise SnapshotError("the model file has no vocabulary")
-        vocabulary = VOCABULARIES[recipe.vocabulary]
+        vocabulary = VOCABULARIES[config.vocabulary]
         source = vocabulary.unpack(snapshot.arrays["source_vocabulary"])
         joint = "target_vocabulary" not in snapshot.arrays
         target = source if joint else vocabulary.unpack(snapshot.arrays["target_vocabulary"])
         models = [
-            _read_model(name, snapshot, recipe, [source.size, target.size])
+            _read_model(name, snapshot, config, [source.size, target.size])
             for name in _names(snapshot.values["companions"])
         ]
         lexicon = dict(snapshot.values["lexicon"])
-        return cls(recipe, models[0], source, target, companions=models[1:], lexicon=lexicon, device=device)
+        return cls(config, models[0], source, target, ensemble_members=models[1:], lexicon=lexicon, device=device)
 
     def _read(self, source: str) -> tuple[list[int], list[str]]:
         """Token numbers with the end symbol, and the tokens as written without it."""
         ids, pieces = self.source_vocabulary.encode(source)
-        bound = self.recipe.max_source - 1
+        bound = self.config.max_source - 1
         return [*ids[:bound], EOS], pieces[:bound]
 
     def _draw(self, ids: list[int], temperature: float, uniforms: Floats | None) -> tuple[Drawn, object]:
@@ -277,16 +277,16 @@ def _without_dropout(model: nn.Module) -> Iterator[None]:
             model.train()
 
 
-def _names(companions: int) -> list[str]:
-    return ["model", *(f"companion{number}" for number in range(companions))]
+def _names(ensemble_members: int) -> list[str]:
+    return ["model", *(f"companion{number}" for number in range(ensemble_members))]
 
 
-def _read_model(name: str, snapshot: Snapshot, recipe: Recipe, sizes: list[int]) -> TranslationModel:
-    model = new_model(recipe, *sizes)
+def _read_model(name: str, snapshot: Snapshot, config: ModelConfig, sizes: list[int]) -> TranslationModel:
+    model = new_model(config, *sizes)
     parameters = {f"{name}.{key}": parameter for key, parameter in model.named_parameters()}
     shapes = {key: array.shape for key, array in snapshot.arrays.items() if key.startswith(f"{name}.")}
     if shapes != {key: tuple(parameter.shape) for key, parameter in parameters.items()}:
-        raise SnapshotError(f"the tensors of {name!r} do not fit its recipe {recipe.name!r}")
+        raise SnapshotError(f"the tensors of {name!r} do not fit its config {config.name!r}")
     for key, parameter in parameters.items():
         parameter.data = torch.from_numpy(snapshot.arrays[key])
     return model

@@ -52,7 +52,7 @@ class Vocabulary(ABC):
         """The vocabulary as bytes, for a snapshot."""
 
 
-class Subwords(Vocabulary):
+class SubwordVocabulary(Vocabulary):
     """Byte-pair encoding, of both languages jointly; every character of the training text is covered.
 
     Part numbers and the like, words of both letters and digits, are no text: they are unknowns, and copied whole.
@@ -72,7 +72,7 @@ class Subwords(Vocabulary):
         self._numbers = {piece: number for number, piece in enumerate(self._pieces)}
 
     @classmethod
-    def learn(cls, texts: Iterable[str], size: int) -> "Subwords":
+    def learn(cls, texts: Iterable[str], size: int) -> "SubwordVocabulary":
         """Learn at most ``size`` subwords; deterministic."""
         lines = [text for text in texts if text.strip()]
         if not lines:
@@ -116,7 +116,7 @@ class Subwords(Vocabulary):
         return np.frombuffer(self._model, np.uint8)
 
     @classmethod
-    def unpack(cls, data: npt.NDArray[np.uint8]) -> "Subwords":
+    def unpack(cls, data: npt.NDArray[np.uint8]) -> "SubwordVocabulary":
         return cls(data.tobytes())
 
 
@@ -146,7 +146,7 @@ def _learned_bytes(lines: Sequence[str], size: int, coverage: float) -> bytes:
     return model.getvalue()
 
 
-class Words(Vocabulary):
+class WordVocabulary(Vocabulary):
     """The most frequent words of one language; the rest is unknown."""
 
     def __init__(self, words: Sequence[str]) -> None:
@@ -156,7 +156,7 @@ class Words(Vocabulary):
             raise SnapshotError("the word list is damaged: words must be unique and without spaces")
 
     @classmethod
-    def learn(cls, texts: Iterable[str], size: int) -> "Words":
+    def learn(cls, texts: Iterable[str], size: int) -> "WordVocabulary":
         """The most frequent words, at most ``size`` with the specials; ties go by spelling."""
         counts = Counter(word for text in texts for word in text.split() if word not in SPECIALS)
         ranked = sorted(counts, key=lambda word: (-counts[word], word))
@@ -192,7 +192,7 @@ class Words(Vocabulary):
         return np.frombuffer("\n".join(self._words[len(SPECIALS) :]).encode(), np.uint8)
 
     @classmethod
-    def unpack(cls, data: npt.NDArray[np.uint8]) -> "Words":
+    def unpack(cls, data: npt.NDArray[np.uint8]) -> "WordVocabulary":
         try:
             return cls(data.tobytes().decode().split("\n"))
         except UnicodeDecodeError:

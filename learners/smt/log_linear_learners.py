@@ -5,16 +5,16 @@ from dataclasses import dataclass, field
 import torch
 
 from learners.bandit.control_variates import ControlVariate
-from learners.bandit.gradient import GradientLearner, GradientRecipe
+from learners.bandit.gradient import GradientConfig, GradientLearner
 from learners.bandit.objective import log_linear_gradient
-from learners.bandit.schedule import Schedule
-from learners.bandit.zeroth_order import ParameterNoise
+from learners.bandit.parameter_noise import ParameterNoise
+from learners.bandit.schedule import AnnealingSchedule
 from learners.smt.forest import Derivation, Forest, LogLinearTranslator, Vector
 from learners.smt.static_log_linear import proposal_text
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogLinearConfig(GradientRecipe):
+class LogLinearConfig(GradientConfig):
     """Where a learner of weights starts, and how it steps."""
 
     scale: float = 1.0  # times the tuned weights; tuning looks at the best translation only, which knows no scale
@@ -24,7 +24,7 @@ class LogLinearConfig(GradientRecipe):
 class LogLinearExpectedLossConfig(LogLinearConfig):
     """How samples are drawn. The scale tells how far they stray from the best translation."""
 
-    schedule: Schedule = field(default_factory=lambda: Schedule(start=None))
+    schedule: AnnealingSchedule = field(default_factory=lambda: AnnealingSchedule(start=None))
     batch: int = 1  # rounds played with the same weights, then one step along their mean gradient (card B14)
 
 

@@ -15,19 +15,21 @@ import numpy.typing as npt
 import torch
 
 from learners.bandit.control_variates import ControlVariate
-from learners.bandit.gradient import GradientLearner, GradientRecipe
+from learners.bandit.gradient import GradientConfig, GradientLearner
 from learners.bandit.objective import log_linear_gradient
-from learners.bandit.optimiser import Method, OptimiserRecipe
+from learners.bandit.optimiser import Method, OptimiserConfig
 from learners.bandit.value import bucket
 from learners.smt.forest import LogLinearTranslator, Vector
 from learners.smt.static_log_linear import proposal_text
 
 
 @dataclass(frozen=True, kw_only=True)
-class TargetNgramConfig(GradientRecipe):
+class TargetNgramConfig(GradientConfig):
     """How far it strays from the tuned translation, and how fast it learns."""
 
-    optimiser: OptimiserRecipe = field(default_factory=lambda: OptimiserRecipe(Method.ADAGRAD, rate=1.0, clip=None))
+    optimiser: OptimiserConfig = field(
+        default_factory=lambda: OptimiserConfig(Method.ADAGRAD, learning_rate=1.0, clip_norm=None)
+    )
     scale: float = 80.0  # times the tuned weights: samples cost next to nothing, and once words count they differ
     candidates: int = 40  # of each sentence; with more, the room above the best one hardly grows
     buckets: int = 1 << 16  # words and pairs are hashed into so many weights

@@ -95,7 +95,7 @@ def pretrain(
     seed: Annotated[int, typer.Option(help="The same seed makes the same models.", min=0)] = 0,
 ) -> None:
     """Make the seed models that systems start from; interrupted, the same command goes on."""
-    from learners.nmt.pretraining import Schedule
+    from learners.nmt.pretraining import PretrainingConfig
     from learners.seed_models import STEPS, Architecture, Build, SeedModel, Shelf, Size, with_needs
     from simulator.pretraining import make_seed_models, needed_models
 
@@ -104,7 +104,7 @@ def pretrain(
     if architecture not in list(Architecture):
         raise typer.BadParameter(f"--architecture is one of {', '.join(Architecture)}, not {architecture!r}")
     build = Build(Size(size), Architecture(architecture))
-    schedule = Schedule(steps=steps or STEPS[build.size], seed=seed)
+    schedule = PretrainingConfig(steps=steps or STEPS[build.size], seed=seed)
     wanted = needed_models(systems) if systems else list(SeedModel)
     with _training_bars(wanted) as report:
         made = make_seed_models(task, models, wanted, build=build, schedule=schedule, report=report)

@@ -29,7 +29,7 @@ def test_everything_is_made_and_nothing_unfinished_is_left(shelf):
 
 def test_the_oracle_goes_on_from_the_subword_model(shelf):
     seed, oracle = shelf.translator(SeedModel.BNMT), shelf.translator(SeedModel.ORACLE)
-    assert oracle.recipe == seed.recipe
+    assert oracle.config == seed.config
     assert oracle.vector.tolist() != seed.vector.tolist()
 
 
@@ -40,7 +40,7 @@ def test_the_control_goes_on_from_it_too_but_gently(shelf):
 
 def test_the_third_partys_model_is_an_ensemble_of_four(shelf):
     translator = shelf.translator(SeedModel.WMT16)
-    assert len(translator.companions) + 1 == 4
+    assert len(translator.ensemble_members) + 1 == 4
     assert translator.beam("rot seil", 12).text
 
 
@@ -146,7 +146,7 @@ def test_the_published_networks_are_as_published():
     published = NETWORKS[Build(Size.PAPER)]
     for recipe in published.values():
         assert (recipe.embedding, recipe.encoder, recipe.decoder) == (500, 1_024, 1_024)
-        assert (recipe.learning_rate, recipe.beta2, recipe.fading, recipe.dropout) == (1e-4, 0.999, False, 0.2)
+        assert (recipe.learning_rate, recipe.beta2, recipe.inverse_sqrt, recipe.dropout) == (1e-4, 0.999, False, 0.2)
         assert recipe.max_source == 50
     assert [recipe.vocabulary_size for recipe in published.values()] == [30_000, 30_000, 89_500]
 

@@ -92,13 +92,13 @@ def test_learners_learn_on_a_copy_of_their_seed_model_and_static_systems_save_no
 
 def test_the_published_learners_are_set_as_published():
     published = {"WNMT-EL": systems.WNMT_EL, "BNMT-EL": systems.BNMT_EL}
-    assert {name: (r.optimiser.method, r.optimiser.rate) for name, r in published.items()} == {
+    assert {name: (r.optimiser.method, r.optimiser.learning_rate) for name, r in published.items()} == {
         "WNMT-EL": (Method.SGD, 1e-5),
         "BNMT-EL": (Method.ADAM, 1e-5),
     }
     for recipe in published.values():
         assert (recipe.schedule.temperature, recipe.schedule.start, recipe.dropout) == (1.0, 700_000, 0.5)
-        assert (recipe.optimiser.clip, recipe.optimiser.betas, recipe.batch) == (1.0, (0.9, 0.999), 1)
+        assert (recipe.optimiser.clip_norm, recipe.optimiser.betas, recipe.batch) == (1.0, (0.9, 0.999), 1)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_the_published_learners_are_set_as_published():
 def test_the_published_learners_compare_rewards_as_published(name, variate, shelf):
     learner = find_system(name).learner(shelf, 1)
     assert isinstance(learner, GradientLearner)
-    assert learner._variate.about() == variate
+    assert learner._control_variate.identity() == variate
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_the_published_dropout_is_for_models_that_know_dropout(trained_with, lea
     for name in ("WNMT-EL", "BNMT-EL", "BNMT-EL-CV"):
         learner = find_system(name).learner(shelf, 1)
         assert isinstance(learner, ExpectedLossLearner)
-        assert learner._recipe.dropout == learns_with
+        assert learner._config.dropout == learns_with
 
 
 def test_a_learner_is_known_by_its_system_its_seed_and_its_models(shelf):
@@ -146,7 +146,7 @@ def test_a_learner_is_known_by_its_system_its_seed_and_its_models(shelf):
 
 
 def test_practice_without_feedback_is_at_our_learners_rate():
-    assert TRAINED_ON[SeedModel.CONTROL]["learning_rate"] == systems.EL_VALUE.optimiser.rate == 3e-4
+    assert TRAINED_ON[SeedModel.CONTROL]["learning_rate"] == systems.EL_VALUE.optimiser.learning_rate == 3e-4
     assert TRAINED_ON[SeedModel.CONTROL]["dropout"] == systems.EL_VALUE.dropout
 
 

@@ -4,12 +4,12 @@ from functools import cache
 
 import numpy as np
 
-from learners.nmt.pretraining import Schedule, new_translator, train
+from learners.nmt.pretraining import PretrainingConfig, new_translator, train
 from learners.nmt.translator import Translator
 from learners.seed_models import NETWORKS, Build, SeedModel, Shelf, Size, Texts
 
 WORDS = {"rot": "red", "blau": "blue", "seil": "rope", "decke": "blanket", "gross": "large", "cm": "cm", "neu": "new"}
-SCHEDULE = Schedule(steps=100, validate_every=25, held_out=10)
+SCHEDULE = PretrainingConfig(steps=100, validate_every=25, held_out=10)
 
 
 def sentences(count, seed=0):

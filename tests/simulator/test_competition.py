@@ -16,7 +16,7 @@ from lambdas.registry import Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.store import open_store
 from learners.bandit.control_variates import RunningMean
-from learners.bandit.optimiser import Method, OptimiserRecipe
+from learners.bandit.optimiser import Method, OptimiserConfig
 from learners.errors import DivergedError, LearnerError, ResumeError, SnapshotError, UnknownSystemError
 from learners.journal import Journal
 from learners.loop import rounds_played
@@ -104,7 +104,7 @@ def test_runs_side_by_side_are_as_if_alone_and_a_bad_one_disturbs_nobody(competi
 
 def test_a_model_that_diverges_stops_its_run_and_what_was_played_is_kept(competition, tmp_path, monkeypatch):
     here, player = elsewhere(competition, tmp_path), RunSpec("BNMT-EL-CV")
-    wild = replace(BNMT_EL, optimiser=OptimiserRecipe(Method.ADAM, rate=0.5))
+    wild = replace(BNMT_EL, optimiser=OptimiserConfig(Method.ADAM, learning_rate=0.5))
     with monkeypatch.context() as patch:
         system = replace(SYSTEMS["BNMT-EL-CV"], build=_as_published(SeedModel.BNMT, wild, RunningMean))
         patch.setitem(SYSTEMS, "BNMT-EL-CV", system)
@@ -116,7 +116,7 @@ def test_a_model_that_diverges_stops_its_run_and_what_was_played_is_kept(competi
     with closing(open_store(here.store)) as store:
         run = Registry(store).runs("dev")[0].id
         assert [(one.translation, one.true_reward) for one in store.rounds(run)] == [one[1:] for one in played]
-    with pytest.raises(SnapshotError, match="the snapshot is of the recipe"):
+    with pytest.raises(SnapshotError, match="the snapshot is of the configuration"):
         play_run(here, player)
 
 

@@ -20,7 +20,7 @@ from learners.patience import notice_if_slow
 
 HOME = Path(__file__).parent
 NOTICE = "compiling the learning engine, once on this machine: about half a minute"
-COMPILE = "import sys; sys.path[:] = {path!r}; from learners.nmt.engine.rehearsal import rehearse; rehearse()"
+COMPILE = "import sys; sys.path[:] = {path!r}; from learners.nmt.engine.warmup import warm_up; warm_up()"
 
 
 def fingerprint() -> str:

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from learners.bandit.optimiser import Method, OptimiserRecipe
-from learners.bandit.safeguards import SafeguardRecipe
-from learners.bandit.schedule import Decay, Schedule
+from learners.bandit.optimiser import Method, OptimiserConfig
+from learners.bandit.safeguards import SafeguardConfig
+from learners.bandit.schedule import AnnealingSchedule, LearningRateDecay
 from tests.learners import tiny
 from tests.learners.bandit.test_learners import (
     SGD,
@@ -20,7 +20,7 @@ from tests.learners.bandit.test_learners import (
     vector,
 )
 
-CURIOUS = SafeguardRecipe(surprise_floor=9.0, entropy_bonus=0.4)
+CURIOUS = SafeguardConfig(min_entropy=9.0, entropy_bonus=0.4)
 
 
 def gradient(twin, *samples, entropy=0.0):
@@ -30,9 +30,11 @@ def gradient(twin, *samples, entropy=0.0):
     return twin.vector.grad.numpy()
 
 
-@pytest.mark.parametrize(("decay", "factor"), [(Decay.CUMULATIVE, 0.125), (Decay.DIRECT, 0.25)])
+@pytest.mark.parametrize(("decay", "factor"), [(LearningRateDecay.CUMULATIVE, 0.125), (LearningRateDecay.DIRECT, 0.25)])
 def test_in_the_second_round_of_annealing_rate_and_temperature_have_fallen_twice(decay, factor):
-    learner = in_round(expected_loss(schedule=Schedule(start=3, cooling=0.5, decay=decay)), 5)
+    learner = in_round(
+        expected_loss(schedule=AnnealingSchedule(start=3, temperature_decay=0.5, learning_rate_decay=decay)), 5
+    )
     before = vector(learner)
     play(learner, SOURCES[:1])
     twin = tiny.translator()
@@ -43,7 +45,7 @@ def test_in_the_second_round_of_annealing_rate_and_temperature_have_fallen_twice
 
 
 def test_a_long_gradient_is_clipped_over_all_parameters():
-    learner = expected_loss(optimiser=OptimiserRecipe(Method.SGD, rate=0.1, clip=0.01))
+    learner = expected_loss(optimiser=OptimiserConfig(Method.SGD, learning_rate=0.1, clip_norm=0.01))
     before = vector(learner)
     play(learner, SOURCES[:1])
     twin = tiny.translator()
@@ -67,7 +69,7 @@ def test_entropy_is_worth_its_bonus_in_the_mean_over_a_minibatch():
 
 
 def test_blame_counts_less_than_praise():
-    learner = expected_loss(Expecting, safeguards=SafeguardRecipe(blame=0.3))
+    learner = expected_loss(Expecting, safeguards=SafeguardConfig(negative_advantage_weight=0.3))
     before = vector(learner)
     learner.update(SOURCES[0], learner.propose(SOURCES[0]), 0.2)  # 0.2 less than expected
     twin = tiny.translator()
@@ -76,14 +78,14 @@ def test_blame_counts_less_than_praise():
 
 
 def test_what_is_remembered_is_worth_as_much_as_the_safeguards_allow(monkeypatch):
-    learner = expected_loss(replayed=1)
+    learner = expected_loss(replay_batch=1)
     monkeypatch.setattr(learner._safeguards, "allowed", lambda *_, **__: 0.05)
     play(learner, SOURCES[:1])
     assert [one["advantage"] for one in learner.save().values["memory"]["experiences"]] == [0.05]
 
 
 def test_every_round_drops_other_units():
-    learner = expected_loss(dropout=0.5, optimiser=replace(SGD, rate=0.0))
+    learner = expected_loss(dropout=0.5, optimiser=replace(SGD, learning_rate=0.0))
     learner.propose(SOURCES[0])
     seen, optimiser = [], learner._optimiser._optimiser
     optimiser.step = lambda: seen.append(learner._vector.grad.clone())

@@ -10,13 +10,13 @@ import pytest
 import torch
 
 from learners.bandit.control_variates import NoControlVariate, RunningMean
-from learners.bandit.expected_loss import ExpectedLossLearner, ExpectedLossRecipe
-from learners.bandit.imitation import ImitationLearner, ImitationRecipe
-from learners.bandit.optimiser import Method, Optimiser, OptimiserRecipe
-from learners.bandit.perturbation import PerturbationLearner, PerturbationRecipe
-from learners.bandit.safeguards import SafeguardRecipe
-from learners.bandit.schedule import Decay, Schedule
+from learners.bandit.expected_loss import ExpectedLossConfig, ExpectedLossLearner
+from learners.bandit.optimiser import Method, Optimiser, OptimiserConfig
+from learners.bandit.safeguards import SafeguardConfig
+from learners.bandit.schedule import AnnealingSchedule, LearningRateDecay
+from learners.bandit.self_imitation import SelfImitationConfig, SelfImitationLearner
 from learners.bandit.value import SourceValue
+from learners.bandit.zeroth_order import ZerothOrderConfig, ZerothOrderLearner
 from learners.errors import DivergedError, RewardError, SnapshotError
 from learners.nmt.vocabulary import EOS
 from learners.snapshot import Snapshot
@@ -30,35 +30,35 @@ from tests.learners.nmt.toys import (
     tiny_translator,
 )
 
-SGD = OptimiserRecipe(Method.SGD, rate=0.1, clip=None)
+SGD = OptimiserConfig(Method.SGD, learning_rate=0.1, clip_norm=None)
 SOURCES = [source for source, _ in tiny.sentences(12, seed=5)]
 
-REPLAY = {"batch": 2, "replayed": 3, "memory": 5}
-GUARDED = SafeguardRecipe(stretch=1.1, anchor_rounds=3, surprise_floor=9.0, entropy_bonus=0.01)
+REPLAY = {"batch": 2, "replay_batch": 3, "replay_capacity": 5}
+GUARDED = SafeguardConfig(max_length_ratio=1.1, anchor_rounds=3, min_entropy=9.0, entropy_bonus=0.01)
 
 
 def expected_loss(variate=NoControlVariate, seed=1, **options):
-    recipe = ExpectedLossRecipe(**{"optimiser": SGD, **options})
-    return ExpectedLossLearner(tiny.translator(), recipe, variate(), seed=seed)
+    config = ExpectedLossConfig(**{"optimiser": SGD, **options})
+    return ExpectedLossLearner(tiny.translator(), config, variate(), seed=seed)
 
 
 def szo(seed=1, **options):
-    return PerturbationLearner(tiny.translator(), PerturbationRecipe(**options), RunningMean(), seed=seed)
+    return ZerothOrderLearner(tiny.translator(), ZerothOrderConfig(**options), RunningMean(), seed=seed)
 
 
 def imitation(seed=1, **options):
-    recipe = ImitationRecipe(**{"batch": 4, "replayed": 3, "memory": 5, **options})
-    return ImitationLearner(tiny.translator(), recipe, SourceValue(), seed=seed)
+    config = SelfImitationConfig(**{"batch": 4, "replay_batch": 3, "replay_capacity": 5, **options})
+    return SelfImitationLearner(tiny.translator(), config, SourceValue(), seed=seed)
 
 
 KINDS = {
     "EL": expected_loss,
     "EL-CV with dropout": lambda **options: expected_loss(RunningMean, dropout=0.5, **options),
-    "EL in minibatches": lambda **options: expected_loss(RunningMean, batch=5, optimiser=OptimiserRecipe(), **options),
+    "EL in minibatches": lambda **options: expected_loss(RunningMean, batch=5, optimiser=OptimiserConfig(), **options),
     "EL-VALUE": lambda **options: expected_loss(SourceValue, safeguards=GUARDED, **REPLAY, **options),
-    "annealed": lambda **options: expected_loss(schedule=Schedule(start=3, cooling=0.1), **options),
+    "annealed": lambda **options: expected_loss(schedule=AnnealingSchedule(start=3, temperature_decay=0.1), **options),
     "SZO": szo,
-    "SZO of the output bias": lambda **options: szo(chosen="output_bias", **options),
+    "SZO of the output bias": lambda **options: szo(parameter_prefix="output_bias", **options),
     "imitation": imitation,
 }
 kinds = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS.keys())
@@ -134,10 +134,10 @@ def test_a_proposal_alone_changes_nothing(make):
 @pytest.mark.parametrize(
     ("other", "difference"),
     [
-        (lambda: expected_loss(optimiser=replace(SGD, rate=0.2)), "the snapshot is of the recipe"),
-        (lambda: expected_loss(batch=2), "the snapshot is of the recipe"),
-        (lambda: expected_loss(RunningMean), "the snapshot is of the variate {'kind': 'RunningMean'"),
-        (lambda: expected_loss(SourceValue), "the snapshot is of the variate {'kind': 'SourceValue'"),
+        (lambda: expected_loss(optimiser=replace(SGD, learning_rate=0.2)), "the snapshot is of the configuration"),
+        (lambda: expected_loss(batch=2), "the snapshot is of the configuration"),
+        (lambda: expected_loss(RunningMean), "the snapshot is of the control variate {'kind': 'RunningMean'"),
+        (lambda: expected_loss(SourceValue), "the snapshot is of the control variate {'kind': 'SourceValue'"),
     ],
 )
 def test_a_snapshot_of_another_recipe_is_refused(other, difference):
@@ -147,7 +147,7 @@ def test_a_snapshot_of_another_recipe_is_refused(other, difference):
 
 def test_a_mean_with_the_current_reward_does_not_go_on_as_one_without():
     published, other = (RunningMean(include_current=current) for current in (True, False))
-    assert published.about() != other.about()
+    assert published.identity() != other.identity()
 
 
 @pytest.mark.parametrize("reward", [float("nan"), float("inf"), -0.1, 1.1])
@@ -176,13 +176,13 @@ def test_a_snapshot_of_another_model_is_refused():
 
 @pytest.mark.parametrize("rate", [1e30, 1.0])  # at 1, no parameter is large by itself: Adam moves each by the rate
 def test_a_step_that_is_too_large_is_noticed(rate):
-    learner = expected_loss(RunningMean, optimiser=OptimiserRecipe(Method.ADAM, rate=rate))
+    learner = expected_loss(RunningMean, optimiser=OptimiserConfig(Method.ADAM, learning_rate=rate))
     with pytest.raises(DivergedError, match="has grown to"):
         play(learner)
 
 
 def test_parameters_may_grow_to_ten_times_what_they_were():
-    learner = expected_loss(optimiser=OptimiserRecipe(Method.SGD, rate=0.0))
+    learner = expected_loss(optimiser=OptimiserConfig(Method.SGD, learning_rate=0.0))
     play(learner, SOURCES[:1])
     learner._vector.data *= 9.9
     play(learner, SOURCES[:1])
@@ -201,7 +201,7 @@ def test_a_model_that_is_broken_is_noticed():
 
 @pytest.mark.parametrize(("temperature", "reward"), [(1.0, 0.8), (0.5, 0.3)])
 def test_expected_loss_steps_along_the_gradient_of_what_it_sampled(temperature, reward):
-    learner = expected_loss(schedule=Schedule(temperature=temperature))
+    learner = expected_loss(schedule=AnnealingSchedule(temperature=temperature))
     before = vector(learner)
     translation = learner.propose(SOURCES[0])
     learner.update(SOURCES[0], translation, reward)
@@ -255,7 +255,7 @@ def test_the_gradient_of_a_minibatch_of_three_rounds(variate, gradient, accelera
     """
     translator = steady_translator(["a", "b"], np.log([0.3, 0.2, 0.3, 0.2]).tolist())
     translator.accelerated = accelerated
-    learner = ExpectedLossLearner(translator, ExpectedLossRecipe(optimiser=SGD, batch=3), variate(), seed=1)
+    learner = ExpectedLossLearner(translator, ExpectedLossConfig(optimiser=SGD, batch=3), variate(), seed=1)
     learner._rng = scripted([0.6, 0.1], [0.9, 0.1], [0.4, 0.1])
     before = translator.model.output_bias.detach().clone()
     for ids, reward in (([4, EOS], 0.2), ([5, EOS], 0.6), ([3, EOS], 0.4)):
@@ -264,15 +264,15 @@ def test_the_gradient_of_a_minibatch_of_three_rounds(variate, gradient, accelera
         assert learner._sample is not None
         assert learner._sample.ids == ids
         learner.update("a b", proposed, reward)
-    found = (before - translator.model.output_bias.detach()) / SGD.rate
+    found = (before - translator.model.output_bias.detach()) / SGD.learning_rate
     assert found[2:] @ torch.tensor([0.0, 0.5, 1.0, -2.0]) == pytest.approx(gradient, abs=1e-6)
 
 
 def test_a_minibatch_of_one_is_exactly_a_round():
-    learner = expected_loss(RunningMean, batch=1, optimiser=OptimiserRecipe(rate=1e-2))
+    learner = expected_loss(RunningMean, batch=1, optimiser=OptimiserConfig(learning_rate=1e-2))
     play(learner)
     twin, compared, rng = tiny.translator(), RunningMean(), np.random.default_rng(1)
-    optimiser = Optimiser([twin.vector], OptimiserRecipe(rate=1e-2))
+    optimiser = Optimiser([twin.vector], OptimiserConfig(learning_rate=1e-2))
     for source in SOURCES:
         sample = twin.sample(source, 1.0, rng)
         twin.backward(sample, compared.advantage(source, reward_of(source, sample.text)))
@@ -281,7 +281,7 @@ def test_a_minibatch_of_one_is_exactly_a_round():
 
 
 def test_with_replay_a_step_also_imitates_what_went_well_before():
-    learner = expected_loss(batch=1, replayed=1)
+    learner = expected_loss(batch=1, replay_batch=1)
     play(learner, SOURCES[:1])
     good, before = learner._sample, vector(learner)
     twin = tiny.translator()
@@ -299,7 +299,7 @@ def test_with_replay_a_step_also_imitates_what_went_well_before():
 
 
 def test_what_went_worse_than_expected_is_not_replayed():
-    learner = expected_loss(SourceValue, batch=1, replayed=1)
+    learner = expected_loss(SourceValue, batch=1, replay_batch=1)
     for reward in (0.5, 0.2):  # the first is compared with nothing, the second is worse
         learner.update(SOURCES[0], learner.propose(SOURCES[0]), reward)
     assert len(learner._memory) == 0
@@ -312,8 +312,8 @@ def told(variate, reward):
 
 
 def test_nothing_is_learned_from_a_sample_without_text_which_was_answered_with_another():
-    recipe = ExpectedLossRecipe(optimiser=SGD, safeguards=GUARDED, replayed=1)
-    learner = ExpectedLossLearner(three_token_translator(), recipe, told(RunningMean(), 0.2), seed=1)
+    config = ExpectedLossConfig(optimiser=SGD, safeguards=GUARDED, replay_batch=1)
+    learner = ExpectedLossLearner(three_token_translator(), config, told(RunningMean(), 0.2), seed=1)
     before = vector(learner)
     assert learner.propose("a") == "a"  # the greedy translation
     assert learner._sample is not None
@@ -325,7 +325,7 @@ def test_nothing_is_learned_from_a_sample_without_text_which_was_answered_with_a
 
 
 def test_once_cold_it_plays_greedily_and_learns_no_more():
-    learner = expected_loss(schedule=Schedule(start=2, cooling=1e-4))
+    learner = expected_loss(schedule=AnnealingSchedule(start=2, temperature_decay=1e-4))
     play(learner, SOURCES[:2])
     before = vector(learner)
     assert play(learner, SOURCES[2:5]) == [learner._translator.greedy(source).text for source in SOURCES[2:5]]
@@ -349,7 +349,9 @@ def test_while_annealing_it_samples_up_to_the_last_round_above_a_thousandth():
 
 @pytest.mark.parametrize("n", [688, 10_346, 74_141])  # below a thousandth, and 0 in single and in double precision
 def test_while_annealing_it_is_greedy_and_still_long_before_the_temperature_is_zero(n):
-    learner = in_round(expected_loss(schedule=Schedule(decay=Decay.DIRECT)), 700_000 + n)
+    learner = in_round(
+        expected_loss(schedule=AnnealingSchedule(learning_rate_decay=LearningRateDecay.DIRECT)), 700_000 + n
+    )
     before = vector(learner)
     assert play(learner, SOURCES[:3]) == [learner._translator.greedy(source).text for source in SOURCES[:3]]
     assert np.array_equal(vector(learner), before)
@@ -375,8 +377,8 @@ def test_dropout_applies_to_learning_only_and_depends_on_seed_and_round():
 def test_while_learning_dropout_is_the_learners_and_not_that_of_pretraining(architecture):
     def learner(pretraining, dropout):
         translator = tiny_translator(replace(TINY, architecture=architecture, dropout=pretraining))
-        recipe = ExpectedLossRecipe(optimiser=SGD, dropout=dropout)
-        return ExpectedLossLearner(translator, recipe, NoControlVariate(), seed=1)
+        config = ExpectedLossConfig(optimiser=SGD, dropout=dropout)
+        return ExpectedLossLearner(translator, config, NoControlVariate(), seed=1)
 
     def dropouts(learner):
         return {module.p for module in learner._translator.model.modules() if isinstance(module, torch.nn.Dropout)}
@@ -392,7 +394,9 @@ def test_while_learning_dropout_is_the_learners_and_not_that_of_pretraining(arch
 
 def test_a_learner_finds_the_output_that_pays():
     learner = expected_loss(
-        RunningMean, optimiser=OptimiserRecipe(Method.ADAM, rate=1e-2), schedule=Schedule(temperature=1.0)
+        RunningMean,
+        optimiser=OptimiserConfig(Method.ADAM, learning_rate=1e-2),
+        schedule=AnnealingSchedule(temperature=1.0),
     )
     before = [float("blanket" in learner.propose("rot seil")) for _ in range(30)]
     rewards = []
@@ -407,7 +411,7 @@ def test_a_learner_finds_the_output_that_pays():
 @pytest.mark.parametrize("variate", [NoControlVariate, RunningMean])
 def test_a_network_finds_the_first_token_that_pays(variate):  # card B8
     translator, compared, rng = three_token_translator(), variate(), np.random.default_rng(0)
-    optimiser = Optimiser([translator.vector], OptimiserRecipe(Method.SGD, rate=0.5, clip=None))
+    optimiser = Optimiser([translator.vector], OptimiserConfig(Method.SGD, learning_rate=0.5, clip_norm=None))
 
     def probability():
         return translator.model.output_bias[2:].softmax(0)[2].item()
@@ -422,7 +426,7 @@ def test_a_network_finds_the_first_token_that_pays(variate):  # card B8
 
 
 def test_what_is_fresh_and_what_is_replayed_lose_different_units_to_dropout(monkeypatch):
-    learner = expected_loss(dropout=0.5, replayed=1)
+    learner = expected_loss(dropout=0.5, replay_batch=1)
     play(learner, SOURCES[:4])
     kept, draw = [], learner._translator._engine._masks
 

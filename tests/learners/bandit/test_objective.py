@@ -6,7 +6,7 @@ import torch
 
 from learners.bandit.control_variates import NoControlVariate, RunningMean
 from learners.bandit.objective import log_linear_gradient
-from learners.bandit.optimiser import Method, Optimiser, OptimiserRecipe
+from learners.bandit.optimiser import Method, Optimiser, OptimiserConfig
 
 FEATURES = np.array([[1.0, 0, 2], [0, 1, 1], [1, 1, 0]])
 WEIGHTS = np.array([0.5, 0.2, 0.1])
@@ -63,7 +63,7 @@ def learned(variate, seed):
     """How probable the third token is after 200 rounds that paid for no other (card B8)."""
     logits, rng = np.array([2.0, 1.0, 0.0]), np.random.default_rng(seed)
     shared = torch.from_numpy(logits)
-    optimiser = Optimiser([shared], OptimiserRecipe(Method.SGD, rate=0.5, clip=None))
+    optimiser = Optimiser([shared], OptimiserConfig(Method.SGD, learning_rate=0.5, clip_norm=None))
     assert softmax(logits)[2] == pytest.approx(0.090031, abs=1e-6)
     for _ in range(200):
         token = rng.choice(3, p=softmax(logits))

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 import torch
 
-from learners.bandit.optimiser import Method, Optimiser, OptimiserRecipe, clip_global_norm
+from learners.bandit.optimiser import Method, Optimiser, OptimiserConfig, clip_global_norm
 from learners.errors import DivergedError, SnapshotError
 
 GRADIENT = [-0.524282, 0.262141, 0.0]  # card B4, without control variate
 METHODS = [
-    OptimiserRecipe(Method.SGD, rate=0.1, clip=None),
-    OptimiserRecipe(Method.ADAM, rate=1e-3),
-    OptimiserRecipe(Method.ADADELTA, rate=1.0),
-    OptimiserRecipe(Method.ADAGRAD, rate=0.1),
+    OptimiserConfig(Method.SGD, learning_rate=0.1, clip_norm=None),
+    OptimiserConfig(Method.ADAM, learning_rate=1e-3),
+    OptimiserConfig(Method.ADADELTA, learning_rate=1.0),
+    OptimiserConfig(Method.ADAGRAD, learning_rate=0.1),
 ]
 
 
@@ -22,14 +22,14 @@ def weights_with(gradient, start=(0.5, 0.2, 0.1)):
     return weights
 
 
-def step(recipe, gradient, start=(0.5, 0.2, 0.1)):
+def step(config, gradient, start=(0.5, 0.2, 0.1)):
     weights = weights_with(gradient, start)
-    Optimiser([weights], recipe).step()
+    Optimiser([weights], config).step()
     return weights.numpy() - np.array(start)
 
 
 @pytest.mark.parametrize(
-    ("recipe", "moved"),
+    ("config", "moved"),
     [
         (METHODS[0], [0.052428, -0.026214, 0]),
         (METHODS[1], [0.001, -0.001, 0]),
@@ -37,8 +37,8 @@ def step(recipe, gradient, start=(0.5, 0.2, 0.1)):
         (METHODS[3], [0.1, -0.1, 0]),
     ],
 )
-def test_the_first_step(recipe, moved):
-    assert step(recipe, GRADIENT) == pytest.approx(moved, abs=1e-6)
+def test_the_first_step(config, moved):
+    assert step(config, GRADIENT) == pytest.approx(moved, abs=1e-6)
 
 
 def test_the_rate_can_be_annealed():
@@ -74,7 +74,7 @@ def test_a_gradient_that_is_not_finite_stops_the_learner_before_the_step(value):
 
 def test_parameters_that_explode_stop_the_learner():
     with pytest.raises(DivergedError, match="has grown to 1e"):
-        step(OptimiserRecipe(Method.ADAM, rate=1e30), GRADIENT)
+        step(OptimiserConfig(Method.ADAM, learning_rate=1e30), GRADIENT)
 
 
 def test_gradients_are_cleared_after_a_step():
@@ -93,17 +93,17 @@ def test_numpy_weights_take_part():
     assert plain == pytest.approx([0.501, 0.199, 0.1], abs=1e-6)
 
 
-@pytest.mark.parametrize("recipe", METHODS)
-def test_it_goes_on_where_it_was_saved(recipe):
+@pytest.mark.parametrize("config", METHODS)
+def test_it_goes_on_where_it_was_saved(config):
     rng = np.random.default_rng(0)
     gradients = rng.normal(size=(6, 3))
     whole = weights_with(GRADIENT)
-    optimiser = Optimiser([whole], recipe)
+    optimiser = Optimiser([whole], config)
     for number, gradient in enumerate(gradients):
         if number == 3:
             saved, resumed = optimiser.save(), whole.clone()
             resumed.grad = torch.zeros(3, dtype=torch.float64)
-            other = Optimiser([resumed], recipe)
+            other = Optimiser([resumed], config)
             other.load(saved)
         for weights, by in ((whole, optimiser), *([(resumed, other)] if number >= 3 else [])):
             weights.grad.copy_(torch.from_numpy(gradient))

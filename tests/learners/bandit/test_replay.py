@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from learners.bandit.replay import Experience, ReplayMemory
+from learners.bandit.replay import Experience, ReplayBuffer
 
 
 def filled(count, capacity=3):
-    memory = ReplayMemory(capacity)
+    memory = ReplayBuffer(capacity)
     for number in range(count):
         memory.hold(Experience(f"s{number}", [number, 1], 0.5))
     memory.settle()
@@ -38,7 +38,7 @@ def test_what_is_held_back_is_not_drawn_before_it_has_settled():
 
 
 def test_it_goes_on_where_it_was_saved():
-    first, second = filled(4), ReplayMemory(3)
+    first, second = filled(4), ReplayBuffer(3)
     first.hold(Experience("held", [3], 0.2))
     second.load(first.save())
     for memory in (first, second):
@@ -50,4 +50,4 @@ def test_it_goes_on_where_it_was_saved():
 
 def test_a_memory_holds_something():
     with pytest.raises(ValueError, match="one experience or more"):
-        ReplayMemory(0)
+        ReplayBuffer(0)

@@ -2,9 +2,11 @@
 
 import pytest
 
-from learners.bandit.safeguards import SafeguardRecipe, Safeguards
+from learners.bandit.safeguards import SafeguardConfig, Safeguards
 
-GUARDED = SafeguardRecipe(stretch=1.2, anchor_rounds=10, surprise_floor=0.5, entropy_bonus=0.01, memory=0.8)
+GUARDED = SafeguardConfig(
+    max_length_ratio=1.2, anchor_rounds=10, min_entropy=0.5, entropy_bonus=0.01, running_mean_decay=0.8
+)
 
 
 def watch(guards, rounds, *, output=5, surprise=1.0):
@@ -53,6 +55,6 @@ def test_it_goes_on_where_it_was_saved():
 
 
 def test_blame_can_weigh_less_than_praise():
-    guards = Safeguards(SafeguardRecipe(blame=0.25))
+    guards = Safeguards(SafeguardConfig(negative_advantage_weight=0.25))
     assert guards.allowed(-0.4, source=5, output=5) == pytest.approx(-0.1)
     assert guards.allowed(0.4, source=5, output=5) == 0.4

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from learners.bandit.schedule import Decay, Schedule
+from learners.bandit.schedule import AnnealingSchedule, LearningRateDecay
 
-CUMULATIVE, DIRECT = Schedule(), Schedule(decay=Decay.DIRECT)
+CUMULATIVE, DIRECT = AnnealingSchedule(), AnnealingSchedule(learning_rate_decay=LearningRateDecay.DIRECT)
 START = 700_000
 
 
@@ -54,9 +54,9 @@ def test_it_freezes_before_anything_overflows():
 
 
 def test_a_low_temperature_anneals_from_where_it_is():
-    assert Schedule(temperature=0.3, start=10).temperature_at(11) == pytest.approx(0.297)
+    assert AnnealingSchedule(temperature=0.3, start=10).temperature_at(11) == pytest.approx(0.297)
 
 
 def test_it_may_never_anneal():
-    never = Schedule(start=None)
+    never = AnnealingSchedule(start=None)
     assert (never.temperature_at(10**9), never.rate_factor(10**9), never.frozen(10**9)) == (1.0, 1.0, False)

@@ -141,29 +141,29 @@ def test_what_cannot_be_compiled_is_said_in_one_line_and_tried_again_next_time(t
 PLAYERS = """
 import numpy as np
 from learners.bandit.control_variates import RunningMean
-from learners.bandit.expected_loss import ExpectedLossLearner, ExpectedLossRecipe
-from learners.bandit.imitation import ImitationLearner, ImitationRecipe
-from learners.bandit.perturbation import PerturbationLearner, PerturbationRecipe
-from learners.bandit.safeguards import SafeguardRecipe
+from learners.bandit.expected_loss import ExpectedLossLearner, ExpectedLossConfig
+from learners.bandit.self_imitation import SelfImitationLearner, SelfImitationConfig
+from learners.bandit.zeroth_order import ZerothOrderLearner, ZerothOrderConfig
+from learners.bandit.safeguards import SafeguardConfig
 from learners.nmt.engine import network
-from learners.nmt.engine.rehearsal import rehearse
+from learners.nmt.engine.warmup import warm_up
 from tests.learners.nmt.toys import tiny_translator
 
-curious = SafeguardRecipe(surprise_floor=9.0, entropy_bonus=0.01)
+curious = SafeguardConfig(min_entropy=9.0, entropy_bonus=0.01)
 players = [
-    (ExpectedLossLearner, ExpectedLossRecipe()),
-    (ExpectedLossLearner, ExpectedLossRecipe(dropout=0.5)),
-    (ExpectedLossLearner, ExpectedLossRecipe(batch=2, replayed=2, safeguards=curious)),
-    (ExpectedLossLearner, ExpectedLossRecipe(batch=2, replayed=2, dropout=0.1)),
-    (ImitationLearner, ImitationRecipe(batch=2, replayed=2, dropout=0.0)),
-    (ImitationLearner, ImitationRecipe(batch=2, replayed=2, dropout=0.1)),
-    (PerturbationLearner, PerturbationRecipe()),
+    (ExpectedLossLearner, ExpectedLossConfig()),
+    (ExpectedLossLearner, ExpectedLossConfig(dropout=0.5)),
+    (ExpectedLossLearner, ExpectedLossConfig(batch=2, replay_batch=2, safeguards=curious)),
+    (ExpectedLossLearner, ExpectedLossConfig(batch=2, replay_batch=2, dropout=0.1)),
+    (SelfImitationLearner, SelfImitationConfig(batch=2, replay_batch=2, dropout=0.0)),
+    (SelfImitationLearner, SelfImitationConfig(batch=2, replay_batch=2, dropout=0.1)),
+    (ZerothOrderLearner, ZerothOrderConfig()),
 ]
 functions = (network.encode, network.decode, network.follow, network.add_translation_gradients)
-rehearse()
+warm_up()
 rehearsed = [set(function.signatures) for function in functions]
-for kind, recipe in players:
-    learner = kind(tiny_translator(), recipe, RunningMean(), seed=1)
+for kind, config in players:
+    learner = kind(tiny_translator(), config, RunningMean(), seed=1)
     before = learner.save().arrays["vector"]
     for reward in np.linspace(0, 1, 8):
         learner.update("rot hemd", learner.propose("rot hemd"), reward)

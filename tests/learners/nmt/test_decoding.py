@@ -11,10 +11,10 @@ import torch
 
 from learners.nmt import decoding
 from learners.nmt.batches import padded
-from learners.nmt.committee import Committee
-from learners.nmt.decoding import Ray, _hopeless, beam_search, draw, length_bound
+from learners.nmt.decoding import BeamHypothesis, _hopeless, beam_search, draw, length_bound
+from learners.nmt.ensemble import Ensemble
 from learners.nmt.translator import Translator, new_model
-from learners.nmt.vocabulary import BOS, EOS, Words
+from learners.nmt.vocabulary import BOS, EOS, WordVocabulary
 from tests.learners import tiny
 from tests.learners.nmt.toys import ARCHITECTURES, TINY, log_probability, three_token_translator
 
@@ -30,10 +30,10 @@ def short(monkeypatch):
 
 
 def small_model(architecture="gru", seed=1):
-    vocabulary = Words(["a", "b", "c"])
-    recipe = replace(TINY, architecture=architecture, vocabulary="word")
-    model = new_model(recipe, vocabulary.size, vocabulary.size, seed=seed).double()
-    translator = Translator(recipe, model, vocabulary, vocabulary, device=CPU)
+    vocabulary = WordVocabulary(["a", "b", "c"])
+    config = replace(TINY, architecture=architecture, vocabulary="word")
+    model = new_model(config, vocabulary.size, vocabulary.size, seed=seed).double()
+    translator = Translator(config, model, vocabulary, vocabulary, device=CPU)
     translator.vector.data *= 2
     return translator
 
@@ -55,7 +55,7 @@ def test_a_wide_beam_finds_the_best_of_all_translations(architecture, short):
     scores = [log_probability(translator, SOURCE, ids).item() / len(ids) for ids in candidates]
     # A beam ends with finished translations if there are any, and only else with those that were cut.
     best = max((place for place, ids in enumerate(candidates) if ids[-1] == EOS), key=lambda place: scores[place])
-    found = beam_search(Committee([translator.model]), padded([SOURCE], CPU), 2_000)
+    found = beam_search(Ensemble([translator.model]), padded([SOURCE], CPU), 2_000)
     assert found.ids == candidates[best]
     assert found.log_probability == pytest.approx(scores[best] * len(found.ids))
 
@@ -64,20 +64,20 @@ def test_a_beam_of_one_is_greedy(short):
     for seed in range(5):
         model = small_model(seed=seed).model
         source = padded([SOURCE], CPU)
-        assert beam_search(Committee([model]), source, 1).ids == draw(model, source, 1.0, None).ids
+        assert beam_search(Ensemble([model]), source, 1).ids == draw(model, source, 1.0, None).ids
 
 
 def test_a_beam_of_identical_models_is_a_beam_of_one_of_them():
     model = small_model().model
     source = padded([SOURCE], CPU)
-    alone, together = (beam_search(Committee([model] * count), source, 4) for count in (1, 3))
+    alone, together = (beam_search(Ensemble([model] * count), source, 4) for count in (1, 3))
     assert together.ids == alone.ids
     assert together.log_probability == pytest.approx(alone.log_probability)
 
 
 def test_an_ensemble_averages_probabilities(short):
     one, other = small_model(seed=1), small_model(seed=2)
-    found = beam_search(Committee([one.model, other.model]), padded([SOURCE], CPU), 3)
+    found = beam_search(Ensemble([one.model, other.model]), padded([SOURCE], CPU), 3)
     votes = [
         translator.log_probabilities([SOURCE], [found.ids])[0].exp().detach().numpy() for translator in (one, other)
     ]
@@ -88,7 +88,7 @@ def test_an_ensemble_averages_probabilities(short):
 def test_a_translation_has_the_attention_of_its_own_tokens(seed, short):
     """Unknown words are copied from where a ray looked, not from where its neighbours did."""
     model, source = small_model(seed=seed).model, padded([SOURCE], CPU)
-    found = beam_search(Committee([model]), source, 6)
+    found = beam_search(Ensemble([model]), source, 6)
     memory = model.encode(source)
     state, looked = model.start(memory), []
     for token in [BOS, *found.ids[:-1]]:
@@ -110,14 +110,16 @@ def test_a_beam_has_room_for_as_many_as_are_not_finished(short, monkeypatch):
 
     monkeypatch.setattr(decoding, "_extended", watched)
     monkeypatch.setattr(decoding, "_hopeless", lambda *_: False)
-    beam_search(Committee([three_token_translator().model]), padded([SOURCE], CPU), 6)  # it likes to end
+    beam_search(Ensemble([three_token_translator().model]), padded([SOURCE], CPU), 6)  # it likes to end
     assert room == [6 - done for done in finished[:-1]]
     assert finished[-2] > 0
 
 
 @pytest.mark.parametrize(("best", "hopeless"), [(-0.19, True), (-0.21, False)])
 def test_a_ray_is_hopeless_if_certainty_up_to_the_bound_would_not_help(best, hopeless):
-    assert _hopeless([Ray([3], -7.0, []), Ray([4], -6.0, [])], best, longest=30) is hopeless  # -0.2 at best
+    assert (
+        _hopeless([BeamHypothesis([3], -7.0, []), BeamHypothesis([4], -6.0, [])], best, longest=30) is hopeless
+    )  # -0.2 at best
 
 
 def test_a_beam_that_ends_early_finds_the_same(monkeypatch):
@@ -159,4 +161,4 @@ def test_greedy_output_is_bounded_by_its_source_and_never_empty():
     assert draw(translator.model, padded([SOURCE], CPU), 1.0, None).ids == [3, EOS]
     translator.model.output_bias.data[EOS] = -50
     assert len(draw(translator.model, padded([SOURCE], CPU), 1.0, None).ids) == length_bound(3) == 16
-    assert len(beam_search(Committee([translator.model]), padded([SOURCE], CPU), 2).ids) == 16
+    assert len(beam_search(Ensemble([translator.model]), padded([SOURCE], CPU), 2).ids) == 16

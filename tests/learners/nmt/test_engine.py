@@ -12,7 +12,7 @@ from learners.nmt.translator import Translator
 from tests.learners.nmt.toys import TINY, finite_differences, tiny_translator
 
 SOURCE = "rot x hemd mit tasche"
-RECIPES = {
+MODEL_CONFIGS = {
     "tied": TINY,
     "untied": replace(TINY, tied=False),
     "words": replace(TINY, vocabulary="word"),
@@ -30,7 +30,7 @@ def the_same_masks_every_time():
         yield
 
 
-@pytest.fixture(params=RECIPES.values(), ids=list(RECIPES))
+@pytest.fixture(params=MODEL_CONFIGS.values(), ids=list(MODEL_CONFIGS))
 def both(request) -> tuple[Translator, Translator]:
     """The same model twice: single precision with the engine, double precision with torch."""
     fast, exact = tiny_translator(request.param), tiny_translator(request.param, dtype=torch.float64)

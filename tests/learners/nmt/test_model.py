@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from learners.nmt.batches import padded, previous
+from learners.nmt.configs import MODEL_CONFIGS
 from learners.nmt.model import IMPOSSIBLE
-from learners.nmt.recipes import RECIPES
 from learners.nmt.translator import new_model
 from tests.learners.nmt.toys import ARCHITECTURES, TINY, finite_differences, tiny_translator
 
@@ -65,21 +65,21 @@ def test_neither_padding_nor_a_beginning_is_ever_written(translator):
     [("gru-small", 546_512), ("transformer-small", 1_184_208)],
 )
 def test_the_small_recipes_are_small(name, parameters):
-    model = new_model(RECIPES[name], 2_000, 2_000)
+    model = new_model(MODEL_CONFIGS[name], 2_000, 2_000)
     assert sum(parameter.numel() for parameter in model.parameters()) == parameters
 
 
-@pytest.mark.parametrize("recipe", RECIPES.values(), ids=lambda recipe: recipe.name)
-def test_every_recipe_makes_a_model(recipe):
+@pytest.mark.parametrize("config", MODEL_CONFIGS.values(), ids=lambda config: config.name)
+def test_every_recipe_makes_a_model(config):
     with torch.device("meta"):  # shapes only: the papers' sizes would take seconds
-        model = new_model(recipe, recipe.vocabulary_size, recipe.vocabulary_size)
-    assert model.output_bias.shape == (recipe.vocabulary_size,)
+        model = new_model(config, config.vocabulary_size, config.vocabulary_size)
+    assert model.output_bias.shape == (config.vocabulary_size,)
 
 
 def test_tied_models_have_one_embedding_and_untied_ones_an_output_layer():
-    def names(recipe):
+    def names(config):
         return {
-            name for name, _ in new_model(recipe, 30, 30).named_parameters() if "embedding" in name or "out" in name
+            name for name, _ in new_model(config, 30, 30).named_parameters() if "embedding" in name or "out" in name
         }
 
     assert names(TINY) == {"source_embedding.weight", "output_bias"}

@@ -8,11 +8,20 @@ import pytest
 import torch
 
 from learners.errors import DivergedError, SnapshotError, TrainingError
-from learners.nmt.pretraining import HIDDEN, Pair, Progress, Schedule, _disguised, _Training, new_translator, train
+from learners.nmt.pretraining import (
+    HIDDEN,
+    Pair,
+    PretrainingConfig,
+    PretrainingProgress,
+    _disguised,
+    _Training,
+    new_translator,
+    train,
+)
 from tests.learners.nmt.toys import ARCHITECTURES, TINY, toy_pairs
 
 LEARNER = replace(TINY, embedding=32, encoder=16, decoder=32, heads=4, feed_forward=64, dropout=0.1)
-SHORT = Schedule(steps=30, validate_every=10, hide=0.3, keep=2)
+SHORT = PretrainingConfig(steps=30, validate_every=10, mask_share=0.3, keep_checkpoints=2)
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
@@ -20,7 +29,7 @@ def test_a_toy_language_is_learned_and_unknown_characters_are_copied(architectur
     pairs = toy_pairs()
     translator = new_translator(replace(LEARNER, architecture=architecture), pairs)
     losses = []
-    schedule = Schedule(steps=400, validate_every=100, hide=0.4)
+    schedule = PretrainingConfig(steps=400, validate_every=100, mask_share=0.4)
     train(translator, pairs, schedule, watch=lambda progress: losses.append(progress.held_out_loss))
     assert losses[-1] < losses[0] < 3
     right = sum(translator.greedy(source).text == target for source, target in pairs)
@@ -29,8 +38,8 @@ def test_a_toy_language_is_learned_and_unknown_characters_are_copied(architectur
     assert "☃" in translator.greedy("x ☃ y").text  # card B7
 
 
-def trained(folder=None, schedule=SHORT, watch=None, recipe=LEARNER):
-    translator = new_translator(recipe, toy_pairs())
+def trained(folder=None, schedule=SHORT, watch=None, config=LEARNER):
+    translator = new_translator(config, toy_pairs())
     train(translator, toy_pairs(), schedule, folder=folder, watch=watch)
     return translator
 
@@ -45,8 +54,8 @@ def test_an_interrupted_training_ends_with_the_same_model(tmp_path):
         trained(tmp_path, watch=interrupt)
     resumed = trained(tmp_path)
     assert torch.equal(resumed.vector, whole.vector)
-    pairs = zip(resumed.companions, whole.companions, strict=True)
-    assert len(whole.companions) == 2
+    pairs = zip(resumed.ensemble_members, whole.ensemble_members, strict=True)
+    assert len(whole.ensemble_members) == 2
     for one, other in pairs:
         assert all(torch.equal(*both) for both in zip(one.parameters(), other.parameters(), strict=True))
 
@@ -77,8 +86,8 @@ def test_a_snapshot_of_another_training_is_refused(tmp_path):
 
 
 def test_training_stops_when_it_no_longer_helps():
-    seen: list[Progress] = []
-    schedule = Schedule(steps=10_000, validate_every=5, patience=2, rate=0.0)
+    seen: list[PretrainingProgress] = []
+    schedule = PretrainingConfig(steps=10_000, validate_every=5, patience=2, learning_rate_factor=0.0)
     trained(schedule=schedule, watch=seen.append)
     assert [progress.step for progress in seen] == [5, 10, 15]
 
@@ -89,36 +98,40 @@ def test_the_best_parameters_are_kept_not_the_last():
     def watch(progress):
         best[progress.step] = progress.held_out_loss
 
-    schedule = Schedule(steps=40, validate_every=10, patience=10, rate=30.0)  # far too fast: it gets worse
+    schedule = PretrainingConfig(
+        steps=40, validate_every=10, patience=10, learning_rate_factor=30.0
+    )  # far too fast: it gets worse
     translator = trained(schedule=schedule, watch=watch)
     again: dict[str, float] = {}
     train(
         translator,
         toy_pairs(),
-        replace(schedule, steps=1, rate=0.0),
+        replace(schedule, steps=1, learning_rate_factor=0.0),
         watch=lambda progress: again.update(loss=progress.held_out_loss),
     )
     assert again["loss"] == pytest.approx(min(best.values()))
 
 
 def test_practice_goes_on_to_the_end_and_keeps_the_last_parameters():
-    seen: list[Progress] = []
-    schedule = Schedule(steps=40, validate_every=10, patience=1, rate=30.0, practice=True)  # far too fast
+    seen: list[PretrainingProgress] = []
+    schedule = PretrainingConfig(
+        steps=40, validate_every=10, patience=1, learning_rate_factor=30.0, continued_training=True
+    )  # far too fast
     translator = trained(schedule=schedule, watch=seen.append)
     assert [progress.step for progress in seen] == [10, 20, 30, 40]
-    again: list[Progress] = []
-    train(translator, toy_pairs(), replace(schedule, steps=1, rate=0.0), watch=again.append)
+    again: list[PretrainingProgress] = []
+    train(translator, toy_pairs(), replace(schedule, steps=1, learning_rate_factor=0.0), watch=again.append)
     assert again[0].held_out_loss == pytest.approx(seen[-1].held_out_loss)
     assert seen[-1].held_out_loss > seen[-1].best_loss
 
 
 @pytest.mark.parametrize(
-    ("fading", "practice", "shares"),
+    ("inverse_sqrt", "continued", "shares"),
     [(True, False, [0.5, 1.0, 0.7071]), (True, True, [0.5, 1.0, 1.0]), (False, False, [0.5, 1.0, 1.0])],
 )
-def test_the_rate_fades_after_the_warm_up_unless_it_is_to_stay(fading, practice, shares):
-    translator = new_translator(replace(LEARNER, warmup=10, fading=fading), toy_pairs())
-    training = _Training(translator, toy_pairs(), Schedule(practice=practice), lambda _: ())
+def test_the_rate_fades_after_the_warm_up_unless_it_is_to_stay(inverse_sqrt, continued, shares):
+    translator = new_translator(replace(LEARNER, warmup=10, inverse_sqrt=inverse_sqrt), toy_pairs())
+    training = _Training(translator, toy_pairs(), PretrainingConfig(continued_training=continued), lambda _: ())
     found = []
     for step in (5, 10, 20):
         training._step = step - 1
@@ -129,7 +142,7 @@ def test_the_rate_fades_after_the_warm_up_unless_it_is_to_stay(fading, practice,
 def test_a_schedule_can_have_a_learning_rate_of_its_own():
     translators = [new_translator(replace(LEARNER, learning_rate=rate), toy_pairs()) for rate in (1e-2, 1e-3)]
     for translator in translators:
-        train(translator, toy_pairs(), Schedule(steps=3, learning_rate=5e-3, practice=True))
+        train(translator, toy_pairs(), PretrainingConfig(steps=3, learning_rate=5e-3, continued_training=True))
     assert torch.equal(translators[0].vector, translators[1].vector)
 
 
@@ -141,7 +154,7 @@ def test_nothing_of_what_is_held_out_is_learned_from():
         return [("augmented", "augmented"), ("longer " * 60, "longer " * 60)]
 
     pairs = [(f"quelle {number}", f"source {number}") for number in range(50)]
-    training = _Training(new_translator(LEARNER, toy_pairs()), pairs, Schedule(), augment)
+    training = _Training(new_translator(LEARNER, toy_pairs()), pairs, PretrainingConfig(), augment)
     assert len(training._held_out) == 5
     assert len(given) == 45
     assert training._pairs == [*given, ("augmented", "augmented")]
@@ -155,7 +168,7 @@ def test_sentences_that_are_too_long_to_learn_are_there_to_be_cut_up():
         given.extend(pairs)
         return ()
 
-    train(new_translator(LEARNER, toy_pairs()), [*toy_pairs(), long], Schedule(steps=1), augment=augment)
+    train(new_translator(LEARNER, toy_pairs()), [*toy_pairs(), long], PretrainingConfig(steps=1), augment=augment)
     assert long in given
 
 

@@ -14,9 +14,8 @@ from learners.contract import PLACEHOLDER
 from learners.errors import DivergedError, SnapshotError
 from learners.nmt.decoding import length_bound
 from learners.nmt.hypothesis import Sample
-from learners.nmt.recipes import Recipe
 from learners.nmt.translator import Translator, new_model
-from learners.nmt.vocabulary import EOS, UNK, Words
+from learners.nmt.vocabulary import EOS, UNK, WordVocabulary
 from learners.snapshot import Snapshot
 from tests.learners.nmt.toys import (
     ARCHITECTURES,
@@ -125,8 +124,8 @@ def test_tempered_probabilities_to_six_digits(temperature, probabilities):  # ca
 @pytest.mark.parametrize("entropy", [0.0, 0.3])
 @pytest.mark.parametrize("dropout", [0.0, 0.4])
 def test_gradients_of_tokens_with_weights_equal_finite_differences(architecture, temperature, entropy, dropout):
-    recipe = replace(TINY, architecture=architecture, dropout=dropout)
-    translator = tiny_translator(recipe, dtype=torch.float64)
+    config = replace(TINY, architecture=architecture, dropout=dropout)
+    translator = tiny_translator(config, dtype=torch.float64)
     translator.model.train()
     sample = Sample(translator.encode_source("rot x hemd"), [9, 5, 7, EOS], "", 0.0, temperature, np.empty(0))
     weights = [0.5, -0.2, 0.0, 1.0]
@@ -155,10 +154,10 @@ def three_words_at_most() -> list[list[int]]:
 @pytest.mark.parametrize("by", [*ARCHITECTURES, "engine"])
 def test_in_expectation_a_sample_has_the_gradient_of_the_expected_loss(by, temperature, baseline):  # card B8
     """Over all that can be sampled, with their probabilities; a baseline changes nothing of it."""
-    recipe = replace(TINY, vocabulary="word", architecture="gru" if by == "engine" else by)
-    vocabulary, cpu = Words(["a"]), torch.device("cpu")
+    config = replace(TINY, vocabulary="word", architecture="gru" if by == "engine" else by)
+    vocabulary, cpu = WordVocabulary(["a"]), torch.device("cpu")
     exact, learning = (
-        Translator(recipe, new_model(recipe, 5, 5, seed=2).to(dtype), vocabulary, vocabulary, device=cpu)
+        Translator(config, new_model(config, 5, 5, seed=2).to(dtype), vocabulary, vocabulary, device=cpu)
         for dtype in (torch.float64, torch.float32 if by == "engine" else torch.float64)
     )
     learning.vector.data *= 1.5
@@ -224,19 +223,19 @@ def test_a_diverged_model_is_reported(translator):
 
 def test_one_diverged_model_of_many_is_reported(translator):
     sizes = (translator.source_vocabulary.size, translator.target_vocabulary.size)
-    broken = new_model(translator.recipe, *sizes).eval()
+    broken = new_model(translator.config, *sizes).eval()
     broken.output_bias.data[7] = float("nan")
-    translator.companions = [broken]
+    translator.ensemble_members = [broken]
     with pytest.raises(DivergedError, match="diverged"):
         translator.beam("rot", 12)
 
 
-@pytest.mark.parametrize("recipe", [TINY, replace(TINY, vocabulary="word", tied=False)], ids=["bpe", "word"])
+@pytest.mark.parametrize("config", [TINY, replace(TINY, vocabulary="word", tied=False)], ids=["bpe", "word"])
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_a_translator_comes_back_from_its_file(recipe, architecture, tmp_path):
-    translator = tiny_translator(replace(recipe, architecture=architecture))
+def test_a_translator_comes_back_from_its_file(config, architecture, tmp_path):
+    translator = tiny_translator(replace(config, architecture=architecture))
     sizes = (translator.source_vocabulary.size, translator.target_vocabulary.size)
-    translator.companions = [new_model(translator.recipe, *sizes, seed=9).eval()]
+    translator.ensemble_members = [new_model(translator.config, *sizes, seed=9).eval()]
     translator.lexicon = {"größe": "size"}
     translator.save(tmp_path / "model")
     again = Translator.load(tmp_path / "model", device=torch.device("cpu"))
@@ -303,11 +302,6 @@ class TestForeignFiles:
     def test_a_missing_value(self, snapshot, refused):
         del snapshot.values["lexicon"]
         refused(snapshot, "has no 'lexicon'")
-
-
-def test_recipes_are_told_from_values():
-    recipe = Recipe(name="mine", layers=3)
-    assert Recipe.from_values(vars(recipe).copy()) == recipe
 
 
 def test_a_sample_can_be_made_by_hand_for_learning_from_logs(translator):

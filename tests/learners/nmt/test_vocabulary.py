@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from learners.errors import SnapshotError, TrainingError
-from learners.nmt.vocabulary import EOS, UNK, Subwords, Words, spell
+from learners.nmt.vocabulary import EOS, UNK, SubwordVocabulary, WordVocabulary, spell
 
 TEXTS = ["the red shirt x y", "das rote hemd mit tasche 1234", "ein blaues hemd , größe xxl"]
-SUBWORDS = Subwords.learn(TEXTS, 70)
+SUBWORDS = SubwordVocabulary.learn(TEXTS, 70)
 
 
 def one_hot(position, length):
@@ -41,11 +41,11 @@ def test_numbers_and_words_are_no_part_numbers(word):
 
 
 def test_a_small_text_has_fewer_subwords_than_wanted():
-    assert Subwords.learn(["a b"], 500).size < 20
+    assert SubwordVocabulary.learn(["a b"], 500).size < 20
 
 
 def test_learning_subwords_is_deterministic():
-    np.testing.assert_array_equal(Subwords.learn(TEXTS, 70).packed(), SUBWORDS.packed())
+    np.testing.assert_array_equal(SubwordVocabulary.learn(TEXTS, 70).packed(), SUBWORDS.packed())
 
 
 def test_digits_stay_apart():
@@ -54,12 +54,12 @@ def test_digits_stay_apart():
 
 def test_no_subwords_from_an_empty_text():
     with pytest.raises(TrainingError, match="empty text"):
-        Subwords.learn(["", "  "], 100)
+        SubwordVocabulary.learn(["", "  "], 100)
 
 
 def test_a_vocabulary_smaller_than_the_alphabet_is_refused_in_one_line():
     with pytest.raises(TrainingError, match=r"^no 5 subwords can be learned .*$"):
-        Subwords.learn(TEXTS, 5)
+        SubwordVocabulary.learn(TEXTS, 5)
 
 
 def test_an_unknown_character_is_copied_from_where_the_model_looked():
@@ -82,7 +82,7 @@ def test_an_unknown_without_an_unknown_source_character_is_not_written():
 
 
 def test_unknown_words_are_looked_up_or_copied():  # card B9
-    source, target = Words(["seil"]), Words(["rope"])
+    source, target = WordVocabulary(["seil"]), WordVocabulary(["rope"])
     read = source.encode("nylon seil xk-77")
     ids = [UNK, target.encode("rope")[0][0], UNK, EOS]
     attention = np.array([one_hot(0, 4), one_hot(1, 4), one_hot(2, 4), one_hot(3, 4)])
@@ -91,24 +91,24 @@ def test_unknown_words_are_looked_up_or_copied():  # card B9
 
 
 def test_an_unknown_word_aligned_past_the_sentence_is_dropped():  # card B9
-    target = Words(["rope"])
+    target = WordVocabulary(["rope"])
     attention = np.array([one_hot(3, 4), one_hot(1, 4)])
-    read = Words([]).encode("nylon seil xk-77")
+    read = WordVocabulary([]).encode("nylon seil xk-77")
     assert spell([UNK, target.encode("rope")[0][0]], target, attention, read, {}) == "rope"
 
 
 def test_frequent_words_come_first_and_ties_go_by_spelling():
-    words = Words.learn(["b a c", "c d"], 4 + 3)
+    words = WordVocabulary.learn(["b a c", "c d"], 4 + 3)
     assert words.decode([4, 5, 6]) == "c a b"
     assert words.encode("d c")[0] == [UNK, 4]
 
 
 def test_a_source_cannot_spell_control_symbols():
-    assert Words(["a"]).encode("<s> </s> <pad> a")[0] == [UNK, UNK, UNK, 4]
+    assert WordVocabulary(["a"]).encode("<s> </s> <pad> a")[0] == [UNK, UNK, UNK, 4]
     assert not {0, 1, 2} & set(SUBWORDS.encode("<s> </s> <pad>")[0])
 
 
-@pytest.mark.parametrize("vocabulary", [SUBWORDS, Words(["größe", "a"])])
+@pytest.mark.parametrize("vocabulary", [SUBWORDS, WordVocabulary(["größe", "a"])])
 def test_a_vocabulary_survives_packing(vocabulary):
     again = type(vocabulary).unpack(vocabulary.packed())
     assert again.size == vocabulary.size
@@ -118,10 +118,10 @@ def test_a_vocabulary_survives_packing(vocabulary):
 @pytest.mark.parametrize("damage", [lambda data: data[:100], lambda data: data[::-1], lambda data: data[:0]])
 def test_damaged_subwords_are_refused(damage):
     with pytest.raises(SnapshotError, match="damaged"):
-        Subwords.unpack(damage(SUBWORDS.packed()))
+        SubwordVocabulary.unpack(damage(SUBWORDS.packed()))
 
 
 @pytest.mark.parametrize("data", [b"a\nb\na", b"a b\nc", b"\xff\xfe", b"<s>"])
 def test_a_damaged_word_list_is_refused(data):
     with pytest.raises(SnapshotError, match="damaged"):
-        Words.unpack(np.frombuffer(data, np.uint8))
+        WordVocabulary.unpack(np.frombuffer(data, np.uint8))

@@ -6,11 +6,11 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from learners.nmt.recipes import Recipe
+from learners.nmt.configs import ModelConfig
 from learners.nmt.translator import Translator, new_model
-from learners.nmt.vocabulary import Subwords, Words
+from learners.nmt.vocabulary import SubwordVocabulary, WordVocabulary
 
-TINY = Recipe(
+TINY = ModelConfig(
     name="tiny",
     vocabulary_size=60,
     embedding=8,
@@ -39,36 +39,38 @@ def toy_pairs() -> list[tuple[str, str]]:
 
 
 def tiny_translator(
-    recipe: Recipe = TINY, *, seed: int = 1, dtype: torch.dtype = torch.float32, scale: float = 1.5
+    config: ModelConfig = TINY, *, seed: int = 1, dtype: torch.dtype = torch.float32, scale: float = 1.5
 ) -> Translator:
     """Untrained, on the CPU; ``scale`` makes its opinions stronger than those of a new model."""
-    source: Subwords | Words
-    target: Subwords | Words
-    if recipe.vocabulary == "bpe":
-        source = target = Subwords.learn((text for pair in toy_pairs() for text in pair), recipe.vocabulary_size)
+    source: SubwordVocabulary | WordVocabulary
+    target: SubwordVocabulary | WordVocabulary
+    if config.vocabulary == "bpe":
+        source = target = SubwordVocabulary.learn(
+            (text for pair in toy_pairs() for text in pair), config.vocabulary_size
+        )
     else:
-        source = Words.learn((pair[0] for pair in toy_pairs()), recipe.vocabulary_size)
-        target = Words.learn((pair[1] for pair in toy_pairs()), recipe.vocabulary_size)
-    model = new_model(recipe, source.size, target.size, seed=seed).to(dtype)
-    translator = Translator(recipe, model, source, target, device=torch.device("cpu"))
+        source = WordVocabulary.learn((pair[0] for pair in toy_pairs()), config.vocabulary_size)
+        target = WordVocabulary.learn((pair[1] for pair in toy_pairs()), config.vocabulary_size)
+    model = new_model(config, source.size, target.size, seed=seed).to(dtype)
+    translator = Translator(config, model, source, target, device=torch.device("cpu"))
     translator.vector.data *= scale
     return translator
 
 
-def steady_translator(words: list[str], logits: list[float], recipe: Recipe = TINY) -> Translator:
+def steady_translator(words: list[str], logits: list[float], config: ModelConfig = TINY) -> Translator:
     """Writes the end symbol, an unknown or one of these words with these logits, whatever it reads and wrote before."""
-    vocabulary = Words(words)
-    recipe = replace(recipe, vocabulary="word")
-    model = new_model(recipe, vocabulary.size, vocabulary.size)
-    translator = Translator(recipe, model, vocabulary, vocabulary, device=torch.device("cpu"))
+    vocabulary = WordVocabulary(words)
+    config = replace(config, vocabulary="word")
+    model = new_model(config, vocabulary.size, vocabulary.size)
+    translator = Translator(config, model, vocabulary, vocabulary, device=torch.device("cpu"))
     translator.vector.data.zero_()
     model.output_bias.data[2:] = torch.tensor(logits)
     return translator
 
 
-def three_token_translator(recipe: Recipe = TINY) -> Translator:
+def three_token_translator(config: ModelConfig = TINY) -> Translator:
     """Writes the end symbol, an unknown or "a" with logits 2, 1 and 0, always: the numbers of card B8."""
-    return steady_translator(["a"], [2.0, 1.0, 0.0], recipe)
+    return steady_translator(["a"], [2.0, 1.0, 0.0], config)
 
 
 def log_probability(translator: Translator, source_ids: list[int], ids: list[int], temperature: float = 1.0) -> Tensor:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from learners.bandit.control_variates import ControlVariate, RunningMean
-from learners.bandit.optimiser import Method, OptimiserRecipe
-from learners.bandit.schedule import Schedule
+from learners.bandit.optimiser import Method, OptimiserConfig
+from learners.bandit.schedule import AnnealingSchedule
 from learners.bandit.value import SourceValue
 from learners.contract import PLACEHOLDER
 from learners.errors import RewardError, SnapshotError
@@ -25,7 +25,7 @@ from learners.smt.target_ngrams import TargetNgramConfig, TargetNgramLearner
 from learners.snapshot import Snapshot
 from tests.learners.smt.list_translator import CANDIDATE_WEIGHTS, CANDIDATES, ListTranslator, random_lists
 
-SGD = OptimiserRecipe(Method.SGD, rate=0.1, clip=None)
+SGD = OptimiserConfig(Method.SGD, learning_rate=0.1, clip_norm=None)
 SOURCES = [f"s{number % 9}" for number in range(14)]
 
 
@@ -65,13 +65,13 @@ def limsi(variant):
     return lambda seed=1: LimsiLearner(translator(), LimsiConfig(variant=variant), seed=seed)
 
 
-ADAM, ADADELTA = OptimiserRecipe(Method.ADAM, rate=0.01), OptimiserRecipe(Method.ADADELTA, rate=1.0)
+ADAM, ADADELTA = OptimiserConfig(Method.ADAM, learning_rate=0.01), OptimiserConfig(Method.ADADELTA, learning_rate=1.0)
 KINDS = {
     "EL-CV-Adam": lambda **options: expected_loss(optimiser=ADAM, **options),
     "EL-CV-Adadelta": lambda **options: expected_loss(optimiser=ADADELTA, **options),
     "EL in minibatches": lambda **options: expected_loss(batch=5, **options),
     "EL-VALUE": lambda **options: expected_loss(SourceValue, scale=4.0, **options),
-    "annealed": lambda **options: expected_loss(schedule=Schedule(start=3, cooling=0.1), **options),
+    "annealed": lambda **options: expected_loss(schedule=AnnealingSchedule(start=3, temperature_decay=0.1), **options),
     "EL of words": lambda seed=1: TargetNgramLearner(
         translator(), TargetNgramConfig(buckets=256), SourceValue(), seed=seed
     ),
@@ -163,7 +163,7 @@ def test_a_step_of_expected_loss(baseline, weights):
     assert moved == pytest.approx(weights, abs=1e-6)
 
 
-@pytest.mark.parametrize(("optimiser", "step"), [(ADADELTA, 0.004472), (OptimiserRecipe(rate=1e-3), 0.001)])
+@pytest.mark.parametrize(("optimiser", "step"), [(ADADELTA, 0.004472), (OptimiserConfig(learning_rate=1e-3), 0.001)])
 def test_the_first_adaptive_step_has_a_size_of_its_own(optimiser, step):
     moved = after_candidate_two(LogLinearExpectedLossConfig(optimiser=optimiser), Baseline(1.0))
     assert moved - CANDIDATE_WEIGHTS == pytest.approx([step, -step, 0], abs=1e-6)
@@ -187,7 +187,7 @@ def test_samples_follow_the_scaled_weights():
 
 
 def test_a_temperature_divides_scores_and_gradient():
-    cold = LogLinearExpectedLossConfig(optimiser=SGD, schedule=Schedule(temperature=0.5, start=None))
+    cold = LogLinearExpectedLossConfig(optimiser=SGD, schedule=AnnealingSchedule(temperature=0.5, start=None))
     moved = after_candidate_two(cold, Baseline(0.5))
     odds = np.exp(2 * np.array([0.7, 0.3, 0.7]))
     expected = odds / odds.sum() @ np.array([one.features for one in CANDIDATES])
@@ -224,7 +224,7 @@ def test_a_minibatch_of_card_b14(monkeypatch):
 
 
 def test_once_cold_it_plays_the_best_and_learns_no_more():
-    learner = expected_loss(schedule=Schedule(start=2, cooling=1e-4))
+    learner = expected_loss(schedule=AnnealingSchedule(start=2, temperature_decay=1e-4))
     play(learner, SOURCES[:2])
     weights = learner.save().arrays["vector"]
     best = [translator().forest(source, weights).best(weights).translation for source in SOURCES[2:5]]
@@ -257,7 +257,10 @@ def test_zeroth_order_plays_the_best_under_noise_of_its_scale():
 
 def test_expected_loss_finds_the_weights_that_pay():
     learner = LogLinearExpectedLossLearner(
-        ListTranslator(), LogLinearExpectedLossConfig(optimiser=OptimiserRecipe(rate=0.05)), RunningMean(), seed=1
+        ListTranslator(),
+        LogLinearExpectedLossConfig(optimiser=OptimiserConfig(learning_rate=0.05)),
+        RunningMean(),
+        seed=1,
     )
     rewards = []
     for _ in range(300):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from learners.bandit.control_variates import NoControlVariate
-from learners.bandit.optimiser import Method, OptimiserRecipe
+from learners.bandit.optimiser import Method, OptimiserConfig
 from learners.smt.forest import Derivation
 from learners.smt.target_ngrams import TargetNgramConfig, TargetNgramLearner, differences
 from tests.learners.smt.list_translator import ListTranslator
@@ -49,7 +49,7 @@ def test_before_it_has_learned_it_samples_from_the_scaled_weights():
 
 
 def test_a_step_goes_along_the_gradient_of_what_was_drawn():
-    one = learner(optimiser=OptimiserRecipe(Method.SGD, rate=0.5, clip=None))
+    one = learner(optimiser=OptimiserConfig(Method.SGD, learning_rate=0.5, clip_norm=None))
     translation = one.propose("x")
     one.update("x", translation, 0.8)
     places, counts = differences([each.translation for each in ROPES], BUCKETS)

@@ -3,17 +3,17 @@
 import numpy as np
 import torch
 
+from learners.nmt.configs import ModelConfig
 from learners.nmt.decoding import length_bound
 from learners.nmt.engine import Engine
 from learners.nmt.gru import GruModel
 from learners.nmt.parameters import FlatParameters
-from learners.nmt.recipes import Recipe
 from learners.nmt.vocabulary import EOS
 
 
-def rehearse() -> None:
+def warm_up() -> None:
     """Draw greedily and at random, and learn with and without dropout."""
-    model = GruModel(Recipe(name="rehearsal", embedding=4, encoder=2, decoder=4), 8, 8)
+    model = GruModel(ModelConfig(name="warm-up", embedding=4, encoder=2, decoder=4), 8, 8)
     FlatParameters(model)
     engine = Engine(model)
     with torch.no_grad():

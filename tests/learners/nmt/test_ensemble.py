@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from learners.nmt.committee import Committee, _OneByOne
+from learners.nmt.ensemble import Ensemble, _OneByOne
 from learners.nmt.vocabulary import BOS
 from tests.learners.nmt.toys import TINY, tiny_translator
 
@@ -17,7 +17,7 @@ SOURCE = torch.tensor([[5, 6, 7, 2]])
 @torch.no_grad()
 def test_stacked_models_vote_as_they_do_one_by_one(count, changes):
     members = [tiny_translator(replace(TINY, **changes), seed=seed).model for seed in range(count)]
-    stacked, apart = Committee(members).read(SOURCE), _OneByOne(members, SOURCE)
+    stacked, apart = Ensemble(members).read(SOURCE), _OneByOne(members, SOURCE)
     assert type(stacked) is not type(apart)
     assert stacked.features.tolist() == pytest.approx(apart.features.tolist())
     for previous, parents in ([BOS], [0]), ([4, 5, 6], [0, 0, 0]), ([7, 4], [2, 1]):
@@ -28,5 +28,5 @@ def test_stacked_models_vote_as_they_do_one_by_one(count, changes):
 
 def test_transformers_vote_one_by_one():
     assert isinstance(
-        Committee([tiny_translator(replace(TINY, architecture="transformer")).model]).read(SOURCE), _OneByOne
+        Ensemble([tiny_translator(replace(TINY, architecture="transformer")).model]).read(SOURCE), _OneByOne
     )

@@ -1,13 +1,11 @@
 """What a model is made of and how it is trained, in sizes from a laptop's to the papers'."""
 
-from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, Self
-
-from learners.errors import SnapshotError
+from dataclasses import dataclass, replace
+from typing import Literal
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe:
+class ModelConfig:
     """One kind of model; ``banditmt pretrain`` makes it."""
 
     name: str
@@ -22,33 +20,26 @@ class Recipe:
     heads: int = 4
     feed_forward: int = 512
     tied: bool = True  # the output layer is the target embedding: half the parameters, and better on small data
-    longest: int = 50  # words of a source that it is trained on; pairs with longer ones are left out
+    max_training_words: int = 50  # words of a source that it is trained on; pairs with longer ones are left out
     max_source: int = 100  # tokens; longer sources are cut here
     max_target: int = 100  # tokens of a training target; translations are bound by their source too
     dropout: float = 0.1  # while pre-training
     learning_rate: float = 5e-3  # of Adam, while pre-training
     beta2: float = 0.98  # of Adam: how long it remembers how large gradients were
     warmup: int = 300  # steps until that rate is reached
-    fading: bool = True  # the rate then falls with the root of the steps; else it stays
+    inverse_sqrt: bool = True  # the rate then falls with the root of the steps; else it stays
     batch_tokens: int = 600  # target tokens per step
-    clip: float = 1.0  # gradient norm
-
-    @classmethod
-    def from_values(cls, values: dict[str, Any]) -> Self:
-        """The recipe that a model file tells of."""
-        if set(values) != {field.name for field in fields(cls)}:
-            raise SnapshotError("the model file was written by another version of banditmt")
-        return cls(**values)
+    clip_norm: float = 1.0  # gradient norm
 
 
-TRANSFORMER_SMALL = Recipe(
+TRANSFORMER_SMALL = ModelConfig(
     name="transformer-small",
     architecture="transformer",
-    longest=16,
+    max_training_words=16,
     learning_rate=1e-3,
     warmup=1_000,
 )
-TRANSFORMER_BASE = Recipe(
+TRANSFORMER_BASE = ModelConfig(
     name="transformer-base",
     architecture="transformer",
     vocabulary_size=32_000,
@@ -62,21 +53,23 @@ TRANSFORMER_BASE = Recipe(
 )
 
 
-def _of_words(recipe: Recipe, size: int) -> Recipe:
+def _of_words(config: ModelConfig, size: int) -> ModelConfig:
     """The same with a vocabulary of words on each side."""
-    return replace(recipe, name=f"word-{recipe.name}", vocabulary="word", vocabulary_size=size)
+    return replace(config, name=f"word-{config.name}", vocabulary="word", vocabulary_size=size)
 
 
-RECIPES = {
-    recipe.name: recipe
-    for recipe in (
+MODEL_CONFIGS = {
+    config.name: config
+    for config in (
         # Three quarters of a million parameters: the CPU default. It sees so little of the text that it needs no
         # dropout, and short sentences, such as it will have to translate, teach it most in the time it has.
-        Recipe(name="gru-small", dropout=0.0, longest=16, lexical=True),
-        Recipe(name="word-gru-small", vocabulary="word", vocabulary_size=8_000, dropout=0.0, longest=16),
+        ModelConfig(name="gru-small", dropout=0.0, max_training_words=16, lexical=True),
+        ModelConfig(
+            name="word-gru-small", vocabulary="word", vocabulary_size=8_000, dropout=0.0, max_training_words=16
+        ),
         TRANSFORMER_SMALL,
         _of_words(TRANSFORMER_SMALL, 8_000),
-        Recipe(  # BNMT of the task [S003 section 4.2]
+        ModelConfig(  # BNMT of the task [S003 section 4.2]
             name="gru-paper",
             vocabulary_size=30_000,
             embedding=500,
@@ -88,10 +81,10 @@ RECIPES = {
             learning_rate=1e-4,
             beta2=0.999,
             warmup=1,
-            fading=False,
+            inverse_sqrt=False,
             batch_tokens=4_000,
         ),
-        Recipe(  # WNMT of the task
+        ModelConfig(  # WNMT of the task
             name="word-gru-paper",
             vocabulary="word",
             vocabulary_size=30_000,
@@ -104,7 +97,7 @@ RECIPES = {
             learning_rate=1e-4,
             beta2=0.999,
             warmup=1,
-            fading=False,
+            inverse_sqrt=False,
             batch_tokens=4_000,
         ),
         TRANSFORMER_BASE,

@@ -7,33 +7,35 @@ which says nothing about what would be better; imitation cannot do such harm, an
 from dataclasses import dataclass, field
 
 from learners.bandit.control_variates import ControlVariate
-from learners.bandit.gradient import GradientRecipe
+from learners.bandit.gradient import GradientConfig
 from learners.bandit.neural import NeuralLearner
-from learners.bandit.optimiser import OptimiserRecipe
-from learners.bandit.replay import Experience, ReplayMemory
+from learners.bandit.optimiser import OptimiserConfig
+from learners.bandit.replay import Experience, ReplayBuffer
 from learners.nmt.hypothesis import Hypothesis
 from learners.nmt.translator import Translator
 from learners.snapshot import Snapshot
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImitationRecipe(GradientRecipe):
+class SelfImitationConfig(GradientConfig):
     """How much is learned at once, and from when."""
 
-    optimiser: OptimiserRecipe = field(default_factory=lambda: OptimiserRecipe(rate=1e-4))
+    optimiser: OptimiserConfig = field(default_factory=lambda: OptimiserConfig(learning_rate=1e-4))
     batch: int = 32  # rounds between two steps
-    replayed: int = 32  # older experiences that each step learns from again
-    memory: int = 4_000  # experiences that are remembered
+    replay_batch: int = 32  # older experiences that each step learns from again
+    replay_capacity: int = 4_000  # experiences that are remembered
     dropout: float = 0.1  # while learning: the same experience comes back several times
 
 
-class ImitationLearner(NeuralLearner):
+class SelfImitationLearner(NeuralLearner):
     """BNMT-REPLAY: maximum likelihood on its own proposals, weighted by max(0, advantage)."""
 
-    def __init__(self, translator: Translator, recipe: ImitationRecipe, variate: ControlVariate, *, seed: int) -> None:
-        super().__init__(translator, recipe, variate, seed=seed)
-        self._recipe = recipe
-        self._memory = ReplayMemory(recipe.memory)
+    def __init__(
+        self, translator: Translator, config: SelfImitationConfig, variate: ControlVariate, *, seed: int
+    ) -> None:
+        super().__init__(translator, config, variate, seed=seed)
+        self._config = config
+        self._memory = ReplayBuffer(config.replay_capacity)
         self._proposed: Hypothesis | None = None
 
     def _explore(self, source: str) -> Hypothesis:
@@ -44,11 +46,11 @@ class ImitationLearner(NeuralLearner):
         assert self._proposed is not None, "a reward follows a proposal"
         if advantage > 0 and self._proposed.verbatim:  # else the reward is that of a stand-in
             self._memory.hold(Experience(source, self._proposed.ids, advantage))
-        if self._round % self._recipe.batch == 0:
-            experiences = [*self._memory.fresh, *self._memory.draw(self._recipe.replayed, self._rng)]
+        if self._round % self._config.batch == 0:
+            experiences = [*self._memory.fresh, *self._memory.draw(self._config.replay_batch, self._rng)]
             self._memory.settle()
             if experiences:
-                with self._dropout(self._recipe.dropout):
+                with self._dropout(self._config.dropout):
                     self._imitate(experiences, 1 / len(experiences))
                 self._optimiser.step()
 

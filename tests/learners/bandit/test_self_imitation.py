@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from learners.bandit.control_variates import NoControlVariate
-from learners.bandit.imitation import ImitationLearner, ImitationRecipe
+from learners.bandit.self_imitation import SelfImitationConfig, SelfImitationLearner
 from learners.bandit.value import SourceValue
 from learners.contract import PLACEHOLDER
 from tests.learners import tiny
@@ -15,8 +15,8 @@ from tests.learners.nmt.toys import log_probability, three_token_translator
 
 @pytest.fixture
 def learner():
-    recipe = ImitationRecipe(optimiser=SGD, batch=2, replayed=2, dropout=0.0)
-    return ImitationLearner(tiny.translator(), recipe, NoControlVariate(), seed=1)
+    config = SelfImitationConfig(optimiser=SGD, batch=2, replay_batch=2, dropout=0.0)
+    return SelfImitationLearner(tiny.translator(), config, NoControlVariate(), seed=1)
 
 
 def step(vector, sources, origin):
@@ -44,8 +44,8 @@ def test_a_step_is_along_the_mean_of_what_is_fresh_and_what_is_replayed(learner)
 
 
 def test_nothing_is_imitated_that_was_not_said():
-    recipe = ImitationRecipe(optimiser=SGD, batch=1)
-    learner = ImitationLearner(three_token_translator(), recipe, told(SourceValue(), 0.2), seed=1)
+    config = SelfImitationConfig(optimiser=SGD, batch=1)
+    learner = SelfImitationLearner(three_token_translator(), config, told(SourceValue(), 0.2), seed=1)
     before = vector(learner)
     assert learner.propose("") == PLACEHOLDER
     learner.update("", PLACEHOLDER, 0.8)

@@ -17,14 +17,14 @@ from learners.nmt.model import IMPOSSIBLE, State, TranslationModel
 
 
 class Votes(NamedTuple):
-    """What a committee says of the next tokens."""
+    """What a ensemble says of the next tokens."""
 
     log_probabilities: Tensor  # [rays, vocabulary]
     attention: Tensor  # [rays, source], the mean of all models
 
 
 class Session(ABC):
-    """A committee that has read a source; it remembers the partial translations that it voted on last."""
+    """A ensemble that has read a source; it remembers the partial translations that it voted on last."""
 
     features: Floats  # the mean encoder state of the first model
 
@@ -33,8 +33,8 @@ class Session(ABC):
         """On what follows tokens [rays], each of which went on from one of the last rays."""
 
 
-class Committee:
-    """One model or several, with parameters as they are now: when they have learned, another committee is due."""
+class Ensemble:
+    """One model or several, with parameters as they are now: when they have learned, another ensemble is due."""
 
     def __init__(self, models: Sequence[TranslationModel]) -> None:
         self._models = models
