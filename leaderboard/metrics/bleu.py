@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import NamedTuple, Self
 
+from leaderboard.metrics.packing import pack_counts, unpack_counts
+
 MAX_ORDER = 4
 SMOOTHING_OFFSET = 0.01
 
@@ -42,17 +44,8 @@ class BleuStatistics(NamedTuple):
         )
 
     def to_bytes(self) -> bytes:
-        """Nine variable-length integers: nine bytes for a sentence of up to 127 tokens."""
-        values = (*self.matches, *self.candidates, self.reference_length)
-        if max(values) <= 0x7F:
-            return bytes(values)
-        packed = bytearray()
-        for value in values:
-            while value > 0x7F:
-                packed.append(value & 0x7F | 0x80)
-                value >>= 7
-            packed.append(value)
-        return bytes(packed)
+        """Return nine variable-length integers: nine bytes for a sentence of up to 127 tokens."""
+        return pack_counts((*self.matches, *self.candidates, self.reference_length))
 
     @classmethod
     def from_bytes(cls, packed: bytes) -> "BleuStatistics":
@@ -61,16 +54,8 @@ class BleuStatistics(NamedTuple):
             return cls(
                 (packed[0], packed[1], packed[2], packed[3]), (packed[4], packed[5], packed[6], packed[7]), packed[8]
             )
-        values, value, shift = [], 0, 0
-        for byte in packed:
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                values.append(value)
-                value = shift = 0
-        if len(values) != 2 * MAX_ORDER + 1 or shift:
-            raise ValueError(f"not packed BLEU statistics: {len(packed)} bytes that hold {len(values)} whole numbers")
-        m1, m2, m3, m4, c1, c2, c3, c4, reference_length = values
+        counts = unpack_counts(packed, 2 * MAX_ORDER + 1, "BLEU statistics")
+        m1, m2, m3, m4, c1, c2, c3, c4, reference_length = counts
         return cls((m1, m2, m3, m4), (c1, c2, c3, c4), reference_length)
 
 
