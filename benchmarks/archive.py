@@ -22,11 +22,12 @@ from typing import TypeVar
 
 from benchmarks.service import pairs
 from lambdas.archive import Archive, export
-from lambdas.feedback import Feedback
 from lambdas.registry import DEFAULT_RUNS, PhaseRecord, PhaseState, Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.store.sqlite import SQLiteStore
 from lambdas.task_loader import await_text
+from leaderboard.metrics.bleu import score, statistics
+from task.feedback import FeedbackSpec
 from task.layout import Layout
 from task.names import run_id
 from task.phases import TRAINING, Phase
@@ -41,12 +42,12 @@ T = TypeVar("T")
 
 def rounds(run: Run, phase: Phase) -> Iterator[Round]:
     """Rounds as a copying system would play them."""
-    feedback, shown = Feedback(), 0
-    verdicts = [(source, feedback.judge(source, target, run="", index=0)) for source, target in pairs(DIFFERENT)]
-    packed = [(source, verdict.clean, verdict.statistics.to_bytes()) for source, verdict in verdicts]
-    for index, (translation, clean, statistics) in enumerate(islice(cycle(packed), phase.layout.total)):
-        shown += to_ticks(clean)
-        yield Round(run, index, translation, clean, clean, statistics, shown, shown, NOW + index)
+    counted = [(source, statistics(source, target)) for source, target in pairs(DIFFERENT)]
+    packed = [(source, score(counts), counts.to_bytes()) for source, counts in counted]
+    ticks = 0
+    for index, (translation, reward, counts) in enumerate(islice(cycle(packed), phase.layout.total)):
+        ticks += to_ticks(reward)
+        yield Round(run, index, translation, reward, reward, counts, ticks, ticks, NOW + index)
 
 
 def fill(store: SQLiteStore, phase: Phase) -> None:
@@ -56,7 +57,7 @@ def fill(store: SQLiteStore, phase: Phase) -> None:
     registry.add_participant("bench")
     await_text(store, phase.name, [FINGERPRINT])
     runs = DEFAULT_RUNS[phase.repeatable]
-    registry.put_phase(PhaseRecord(phase, Feedback(), 512, FINGERPRINT, runs, PhaseState.CLOSED))
+    registry.put_phase(PhaseRecord(phase, FeedbackSpec(), 512, FINGERPRINT, runs, PhaseState.CLOSED))
     run = Run(run_id("bench", phase.name, "copy", 1), "bench", phase.name, "copy", 1, NOW, 1)
     registry.claim(run, 0)
     store.open_run(run)

@@ -24,8 +24,8 @@ from corpora.parallel import ordered_map
 from corpora.synth import Generator
 from corpora.synthesis import LANGUAGES, LICENCE, synthesise
 from corpora.task import Pair
-from lambdas.feedback import Feedback
 from simulator.scales import SCALES, Scale, ScaleName
+from task.feedback import FeedbackSpec
 from task.limits import MAX_OUT_OF_DOMAIN_TOKENS
 
 PROCESSES = 2
@@ -44,7 +44,7 @@ def megabytes(whose: int) -> float:
 
 def generate(scale: Scale, processes: int) -> float:
     """Pairs per second of writing a whole task."""
-    description = Description(*LANGUAGES, 1, Generator(1).name, LICENCE, "none", Feedback().signature)
+    description = Description(*LANGUAGES, 1, Generator(1).name, LICENCE, "none", FeedbackSpec().signature)
     with tempfile.TemporaryDirectory() as aside:
         start = time.perf_counter()
         synthesise(Path(aside) / "task", description, scale.phases, scale.out_of_domain, Generator, processes=processes)

@@ -11,6 +11,7 @@ from itertools import islice
 from lambdas.library import Library
 from lambdas.registry import PhaseRecord, PhaseState
 from lambdas.scoreboard import Scoreboard
+from lambdas.scoring import Scorer
 from lambdas.store.interface import Store
 from task.rounds import Round, Run
 
@@ -93,10 +94,11 @@ class Auditor:
 
     def _rescored(self, record: PhaseRecord, played: Round) -> Iterator[str]:
         reference = self._library.reference(record, played.index)
-        verdict = record.judge(played.translation, reference, run=played.run.id, index=played.index)
-        if verdict.statistics.to_bytes() != played.statistics:
+        scorer = Scorer(record.feedback, record.fingerprint)
+        scored = scorer.score(played.translation, reference, run=played.run.id, index=played.index)
+        if scored.statistics.to_bytes() != played.statistics:
             yield "the statistics are not those of the translation"
-        if not math.isclose(verdict.clean, played.true_reward, rel_tol=0, abs_tol=TOLERANCE):
-            yield f"the score is {played.true_reward}, but the translation earns {verdict.clean}"
-        if not math.isclose(verdict.shown, played.observed_reward, rel_tol=0, abs_tol=TOLERANCE):
-            yield f"the participant was told {played.observed_reward} instead of {verdict.shown}"
+        if not math.isclose(scored.true_reward, played.true_reward, rel_tol=0, abs_tol=TOLERANCE):
+            yield f"the score is {played.true_reward}, but the translation earns {scored.true_reward}"
+        if not math.isclose(scored.observed_reward, played.observed_reward, rel_tol=0, abs_tol=TOLERANCE):
+            yield f"the participant was told {played.observed_reward} instead of {scored.observed_reward}"

@@ -15,12 +15,12 @@ from enum import StrEnum
 from typing import Self
 
 from lambdas.errors import BadRequestError, OrganiserError
-from lambdas.feedback import Feedback, Verdict
 from lambdas.store import documents
 from lambdas.store.documents import Document, DocumentKind
 from lambdas.store.interface import Store, StoreError
 from lambdas.tokens import MAX_KEYS, KeyRing
 from leaderboard.families import Role, RoleKind
+from task.feedback import FeedbackSpec
 from task.layout import Layout
 from task.names import NAME_RULE, is_name
 from task.phases import Phase
@@ -84,17 +84,11 @@ class PhaseRecord:
     """A phase as it was loaded, and its gate."""
 
     phase: Phase
-    feedback: Feedback
+    feedback: FeedbackSpec
     block_size: int  # sentences in a packed block
     fingerprint: str  # of all its sentences and references
     runs: int  # how many runs a participant may open
     state: PhaseState = PhaseState.OPEN
-
-    def judge(self, translation: str, reference: str, *, run: str, index: int) -> Verdict:
-        """Score a translation. Noise is drawn with the text's fingerprint too: seeds are often small and guessable,
-        but nobody outside can hash the references.
-        """
-        return self.feedback.judge(translation, reference, run=f"{self.fingerprint}/{run}", index=index)
 
     def as_document(self) -> Document:
         layout = self.phase.layout
@@ -102,7 +96,7 @@ class PhaseRecord:
             "name": self.phase.name,
             "repeatable": self.phase.repeatable,
             "layout": [layout.blocks, layout.block, layout.gap],
-            "perturbation": self.feedback.perturbation,
+            "perturbation": self.feedback.noise,
             "seed": self.feedback.seed,
             "block_size": self.block_size,
             "fingerprint": self.fingerprint,
@@ -114,7 +108,7 @@ class PhaseRecord:
     def from_document(cls, document: Document) -> Self:
         return cls(
             Phase(document["name"], Layout(*document["layout"]), document["repeatable"]),
-            Feedback(document["perturbation"], document["seed"]),
+            FeedbackSpec(document["perturbation"], document["seed"]),
             document["block_size"],
             document["fingerprint"],
             document["runs"],

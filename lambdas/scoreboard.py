@@ -43,7 +43,7 @@ class Scoreboard:
         """What a participant may see, or everybody."""
         judge, summaries, roles = contest(record), self.summaries(record), self._registry.roles()
         now, is_closed = self._registry.now(), record.state is PhaseState.CLOSED
-        if record.feedback.perturbation != "none" and not is_closed:
+        if record.feedback.has_noise and not is_closed:
             # curves are of clean scores: a learner that could read its own would see through the noise
             summaries = [summary for summary in summaries if summary.rounds == judge.total]
         if is_closed:

@@ -23,6 +23,7 @@ from lambdas.cache import Cache
 from lambdas.library import Library
 from lambdas.registry import Participant, PhaseRecord, PhaseState, Registry, check_name, digest_of
 from lambdas.scoreboard import Scoreboard
+from lambdas.scoring import Scorer
 from lambdas.store.interface import Store
 from lambdas.tokens import KeyRing, Position
 from leaderboard.table import Board
@@ -223,7 +224,7 @@ class Service:
         record = self._phase(opened.phase)
         position = self._read_token(opened, id)
         closed = record.state is PhaseState.CLOSED  # nothing new then; what was committed is still answered
-        played = None if closed else self._judge(record, opened, position, translation)
+        played = None if closed else self._score(record, opened, position, translation)
         if played is None or not self._store.append(played):
             played = self._committed(record, run, position.index)
             if played.translation != translation:
@@ -332,18 +333,19 @@ class Service:
             raise errors.WrongSentenceError
         return position
 
-    def _judge(self, record: PhaseRecord, run: Run, position: Position, translation: str) -> Round:
+    def _score(self, record: PhaseRecord, run: Run, position: Position, translation: str) -> Round:
         reference = self._library.reference(record, position.index)
-        verdict = record.judge(translation, reference, run=run.id, index=position.index)
+        scorer = Scorer(record.feedback, record.fingerprint)
+        scored = scorer.score(translation, reference, run=run.id, index=position.index)
         return Round(
             run,
             position.index,
             translation,
-            verdict.shown,
-            verdict.clean,
-            verdict.statistics.to_bytes(),
-            position.observed_ticks + to_ticks(verdict.shown),
-            position.true_ticks + to_ticks(verdict.clean),
+            scored.observed_reward,
+            scored.true_reward,
+            scored.statistics.to_bytes(),
+            position.observed_ticks + to_ticks(scored.observed_reward),
+            position.true_ticks + to_ticks(scored.true_reward),
             self._registry.now(),
         )
 

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from itertools import islice
 
 from lambdas.errors import OrganiserError, UnavailableError
-from lambdas.feedback import Feedback
 from lambdas.library import BLOCK_SIZE, pack
 from lambdas.registry import DEFAULT_RUNS, PhaseRecord, PhaseState, Registry
 from lambdas.store import documents
 from lambdas.store.interface import Shelf, Store
+from task.feedback import FeedbackSpec
 from task.limits import MAX_SENTENCE_CHARACTERS, has_undecoded_bytes, is_one_line
 from task.phases import Phase
 
@@ -53,7 +53,7 @@ def load_phase(
     phase: Phase,
     pairs: Iterable[SentencePair],
     *,
-    feedback: Feedback | None = None,
+    feedback: FeedbackSpec | None = None,
     runs: int | None = None,
     state: PhaseState = PhaseState.OPEN,
     block_size: int = BLOCK_SIZE,
@@ -64,7 +64,7 @@ def load_phase(
 
     ``progress`` is called after each batch with the number of pairs loaded so far.
     """
-    feedback = feedback or Feedback()
+    feedback = feedback or FeedbackSpec()
     store.prepare()
     registry = Registry(store)
     registry.make_ring()
@@ -109,7 +109,7 @@ def _compare_or_complete(
     record: PhaseRecord,
     blocks: Iterator[_Block],
     phase: Phase,
-    feedback: Feedback,
+    feedback: FeedbackSpec,
     progress: Callable[[int], None],
     clock: Callable[[], float],
 ) -> PhaseRecord:

@@ -29,7 +29,7 @@ def baseline_runs(store: Store, phase: str, participant: str, systems: Sequence[
     There are none where feedback is perturbed: what players are told cannot be compared with the accounts.
     """
     record = Registry(store).phase(phase)
-    if record is None or record.feedback.perturbation != "none":
+    if record is None or record.feedback.has_noise:
         return {}
     families, total = _families(store, record), record.phase.layout.total
     newcomers = {name: Summary.begin(RunIdentity("", participant, phase, name, 1, 0), total) for name in systems}

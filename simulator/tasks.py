@@ -4,10 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from corpora.task import Task
-from lambdas.feedback import Feedback
 from lambdas.registry import PhaseRecord
 from lambdas.store import Store
 from lambdas.task_loader import load_phase
+from task.feedback import FeedbackSpec
 from task.layout import Layout
 from task.phases import PHASES, Phase
 
@@ -26,7 +26,7 @@ def load_task(
     ``progress`` is told the phase, and how many of how many pairs are done.
     """
     task = Task.open(path)
-    feedback = Feedback(task.description.perturbation, task.description.seed)
+    feedback = FeedbackSpec(task.description.perturbation, task.description.seed)
     records = []
     for name, cut in task.description.phases.items():
         layout = Layout(cut.blocks, cut.block, cut.gap)

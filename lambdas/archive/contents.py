@@ -162,7 +162,7 @@ def _complaint(record: PhaseRecord, position: int, played: Round) -> str | None:
         return str(failure)
     if not math.isclose(earned, played.true_reward, rel_tol=0, abs_tol=TOLERANCE):
         return f"the score is {played.true_reward}, but its statistics earn {earned}"
-    if record.feedback.perturbation == "none" and played.observed_reward != played.true_reward:
+    if not record.feedback.has_noise and played.observed_reward != played.true_reward:
         return "the participant was told another score, although feedback is not perturbed in this phase"
     try:
         check_translation(played.translation)

@@ -14,11 +14,8 @@ from typing import NamedTuple, Self
 from leaderboard.metrics.packing import pack_counts, unpack_counts
 
 MAX_ORDER = 4
-SMOOTHING_OFFSET = 0.01
+SMOOTHING_OFFSET = 0.01  # as task.feedback.SENTENCE_BLEU has it in its signature
 
-SENTENCE_SIGNATURE = (
-    f"sentBLEU|nrefs:1|case:mixed|eff:yes|tok:none|smooth:floor[{SMOOTHING_OFFSET}]|nomatch:floored|v:1"
-)
 CORPUS_SIGNATURE = "BLEU|nrefs:1|case:mixed|eff:no|tok:none|smooth:exp|v:1"
 
 

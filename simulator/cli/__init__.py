@@ -15,12 +15,12 @@ import typer
 from banditmt_client import BanditError, ConfigurationError
 from corpora.errors import CorpusError
 from lambdas.errors import BadRequestError, OrganiserError, ServiceError
-from lambdas.feedback import FeedbackError
 from lambdas.registry import UnknownPhaseError
 from lambdas.store import StoreAddressError
 from learners.errors import LearnerError, UnknownSystemError
 from simulator.cli import admin, corpus, demo, leaderboard, learning, serve
 from simulator.errors import SimulatorError
+from task.feedback import FeedbackError
 from task.layout import LayoutError
 
 # What a user can cause and mend: printed as one line. Anything else is a bug, and keeps its traceback.

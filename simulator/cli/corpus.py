@@ -32,11 +32,11 @@ from corpora.readers import KNOWN, read_input
 from corpora.statistics import measure, out_of_tolerance
 from corpora.synthesis import LANGUAGES, LICENCE, synthesise
 from corpora.task import Pair, Task, refuse_taken
-from lambdas.feedback import Feedback
 from leaderboard.metrics.bleu import sentence_bleu
 from simulator.cli import corpus_tables
 from simulator.cli.progress_bars import progress_bars
 from simulator.scales import SCALES, ScaleName, cut
+from task.feedback import FeedbackSpec
 from task.layout import Layout
 
 app = typer.Typer(
@@ -156,7 +156,7 @@ def _fetch(apt: Apt, names: list[str]) -> list[Package]:
 @app.command()
 def check(task: TaskPath) -> None:
     """Look at every line of a task; say what is wrong and where."""
-    rules = Rules(order=Layout, signature=lambda perturbation, seed: Feedback(perturbation, seed).signature)
+    rules = Rules(order=Layout, signature=lambda perturbation, seed: FeedbackSpec(perturbation, seed).signature)
     found = 0
     for problem in problems(task, rules):
         found += 1
@@ -235,7 +235,7 @@ def _describe(languages: tuple[str, str], seed: int, generator: str, licence: st
     """The description of a task that has yet to be written; what can never be one is refused here."""
     if languages[0] == languages[1]:
         raise CorpusError(f"source and target are both {languages[0]!r}: name two languages")
-    signature = Feedback(perturbation, seed).signature
+    signature = FeedbackSpec(perturbation, seed).signature
     return Description(*languages, seed, generator, licence, perturbation, signature)
 
 

@@ -4,9 +4,10 @@ import math
 import random
 
 from leaderboard.families import Role, RoleKind
-from leaderboard.metrics.bleu import SENTENCE_SIGNATURE, BleuStatistics, score, statistics
+from leaderboard.metrics.bleu import BleuStatistics, score, statistics
 from leaderboard.summaries import RunIdentity, Summary
 from leaderboard.table import Board, Contest, HeldOut, make_board
+from task.feedback import SENTENCE_BLEU
 from task.layout import Layout
 from task.rounds import RoundResult
 
@@ -41,7 +42,7 @@ def sample_board() -> Board:
         state="open",
         total=TOTAL,
         held_out=HeldOut.of(LAYOUT),
-        signature=SENTENCE_SIGNATURE,
+        signature=SENTENCE_BLEU.signature,
     )
     roles = [Role(participant, system, role) for system, participant, role, *_ in SYSTEMS]
     return make_board(contest, [_summary(seed, *system) for seed, system in enumerate(SYSTEMS)], roles, now=NOW)

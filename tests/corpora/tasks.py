@@ -4,7 +4,7 @@ from pathlib import Path
 
 from corpora.description import OUT_OF_DOMAIN, Description
 from corpora.task import Pair, Task, TaskWriter, in_served_order, write_pairs
-from lambdas.feedback import Feedback
+from task.feedback import FeedbackSpec
 from task.layout import Layout
 
 LAYOUTS = {"mock": Layout.plain(3), "dev": Layout(2, 2, 4), "training": Layout(3, 2, 4)}
@@ -22,7 +22,7 @@ def description(**changes: object) -> Description:
         "generator": "test 1",
         "licence": "CC0-1.0",
         "perturbation": "none",
-        "signature": Feedback().signature,
+        "signature": FeedbackSpec().signature,
         **changes,
     }
     return Description(**values)  # type: ignore[arg-type]

@@ -14,11 +14,11 @@ from corpora.checking import Rules, problems
 from corpora.importing import Material, import_task
 from corpora.lines import LineWriter, read_lines
 from corpora.task import Pair, TaskWriter, in_served_order, write_pairs
-from lambdas.feedback import Feedback
+from task.feedback import FeedbackSpec
 from task.layout import Layout
 from tests.corpora.tasks import LAYOUTS, description, numbered, write_task
 
-RULES = Rules(order=Layout, signature=lambda perturbation, seed: Feedback(perturbation, seed).signature)
+RULES = Rules(order=Layout, signature=lambda perturbation, seed: FeedbackSpec(perturbation, seed).signature)
 TEXTS = st.text(
     st.characters(exclude_categories=["Cs"]) | st.sampled_from("AΣİẞ.,' \u00ad\u2028'\"1")
 ) | st.sampled_from(["Wort " * 26, "Wort " * 150, "A... B.", "IT' S ΑΣ", "http://X.DE/A?B=C"])
@@ -184,7 +184,7 @@ def test_a_missing_phase_and_strange_files_are_named(task):
 
 def test_an_unknown_perturbation_is_named(task):
     redescribe(task, lambda content: content["feedback"].update(perturbation="loud:3"))
-    assert found(task)[0].startswith("TASK: unknown feedback perturbation 'loud:3'")
+    assert found(task)[0].startswith("TASK: unknown feedback noise 'loud:3'")
 
 
 def test_a_signature_of_other_feedback_is_named(task):

@@ -1,9 +1,9 @@
 """A small task for tests: three phases whose references are made of words that occur nowhere else."""
 
-from lambdas.feedback import Feedback
 from lambdas.registry import Registry
 from lambdas.service import Answer, Service
 from lambdas.task_loader import load_phase
+from task.feedback import FeedbackSpec
 from task.layout import Layout
 from task.phases import Phase
 
@@ -28,7 +28,7 @@ def pairs(phase):
 def load(store, *, feedback=None, runs=None, phases=PHASES, block_size=3):
     """Blocks of three sentences, so that even these phases have several."""
     for phase in phases:
-        load_phase(store, phase, pairs(phase), feedback=feedback or Feedback(), runs=runs, block_size=block_size)
+        load_phase(store, phase, pairs(phase), feedback=feedback or FeedbackSpec(), runs=runs, block_size=block_size)
 
 
 def participant(store, service, name="acme"):

@@ -5,18 +5,18 @@ from dataclasses import replace
 import pytest
 
 from lambdas.audit import Auditor
-from lambdas.feedback import Feedback
 from lambdas.registry import PhaseState, Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.store import documents
 from lambdas.store.sqlite import SQLiteStore
+from task.feedback import FeedbackSpec
 from task.rounds import to_ticks
 from tests.lambdas import tasks
 
 
 @pytest.fixture(params=["none", "high-variance:1", "granular:5"])
 def played(request, sqlite):
-    service, player = tasks.fresh(sqlite, feedback=Feedback(request.param, seed=3))
+    service, player = tasks.fresh(sqlite, feedback=FeedbackSpec(request.param, seed=3))
     run = service.open_run(player, "dev", "copy").run
     tasks.play(service, player, run)
     record = Registry(sqlite).known_phase("dev")

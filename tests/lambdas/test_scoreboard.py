@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lambdas import errors, scoreboard
-from lambdas.feedback import Feedback
 from lambdas.registry import PhaseRecord, PhaseState, Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.service import Service
 from lambdas.store import documents
 from leaderboard.families import RoleKind
+from task.feedback import FeedbackSpec
 from task.layout import Layout
 from task.phases import Phase
 from tests.lambdas import tasks
@@ -192,7 +192,7 @@ class TestWhoSeesWhat:
 
     @given(st.builds(Layout, st.integers(2, 12), st.integers(1, 50), st.integers(1, 200)))
     def test_no_pass_is_due_before_it_is_over(self, layout):
-        record = PhaseRecord(Phase("dev", layout, repeatable=True), Feedback(), 512, "", 1)
+        record = PhaseRecord(Phase("dev", layout, repeatable=True), FeedbackSpec(), 512, "", 1)
         for number, end in enumerate(scoreboard.contest(record).held_out.ends):
             assert end / layout.total <= (number + 1) / layout.blocks
 
@@ -224,7 +224,7 @@ class TestWhoSeesWhat:
             service.leaderboard(None, phase)
 
     def test_clean_scores_are_not_told_while_the_learner_is_shown_noise(self, sqlite):
-        tasks.load(sqlite, feedback=Feedback("high-variance:1"))
+        tasks.load(sqlite, feedback=FeedbackSpec("high-variance:1"))
         service, player = playing(sqlite)
         run, _ = play(service, player, rounds=10)
         assert service.leaderboard(player, "dev").rows == []

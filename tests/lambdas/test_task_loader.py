@@ -3,10 +3,10 @@
 import pytest
 
 from lambdas.errors import UnavailableError
-from lambdas.feedback import Feedback
 from lambdas.library import Library
 from lambdas.registry import PhaseState, Registry
 from lambdas.task_loader import CHECKPOINT_BLOCKS, LoadError, load_phase
+from task.feedback import FeedbackSpec
 from task.layout import Layout
 from task.phases import Phase
 from tests.lambdas import tasks
@@ -66,7 +66,7 @@ def test_another_text_is_refused(sqlite):
     with pytest.raises(LoadError, match="loaded already, with other sentences"):
         load_phase(sqlite, tasks.DEV, changed)
     with pytest.raises(LoadError, match="loaded already"):
-        load_phase(sqlite, tasks.DEV, tasks.pairs(tasks.DEV), feedback=Feedback("granular:5"))
+        load_phase(sqlite, tasks.DEV, tasks.pairs(tasks.DEV), feedback=FeedbackSpec("granular:5"))
 
 
 @pytest.mark.parametrize("fail_at", range(0, 2 * (LARGE.layout.total // 2 + 1), 20))

@@ -10,9 +10,10 @@ import random
 from functools import cache
 
 from leaderboard.families import Role, RoleKind
-from leaderboard.metrics.bleu import SENTENCE_SIGNATURE, score, statistics
+from leaderboard.metrics.bleu import score, statistics
 from leaderboard.summaries import RunIdentity, Summary
 from leaderboard.table import Contest, HeldOut, make_board
+from task.feedback import SENTENCE_BLEU
 from task.layout import Layout
 from task.rounds import RoundResult
 
@@ -36,7 +37,7 @@ HOSTILE_NAMES = [
 
 def dev_contest(state="open", **changes):
     fields = {"phase": "dev", "state": state, "total": TOTAL, "held_out": HeldOut.of(LAYOUT)}
-    return Contest(**{**fields, "signature": SENTENCE_SIGNATURE, **changes})
+    return Contest(**{**fields, "signature": SENTENCE_BLEU.signature, **changes})
 
 
 @cache

@@ -2,13 +2,13 @@
 
 import pytest
 
-from lambdas.feedback import Feedback
 from lambdas.registry import Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.service import Service
 from lambdas.store import open_store
 from leaderboard.families import RoleKind
 from simulator.regret import BaselineRun, baseline_runs
+from task.feedback import FeedbackSpec
 from tests.lambdas import tasks
 
 ROUNDS = 14
@@ -69,7 +69,7 @@ def test_each_is_measured_by_the_oracle_of_its_family_as_far_as_that_has_played(
 
 def test_there_is_none_without_an_oracle_or_a_phase_or_where_feedback_is_perturbed(store):
     assert baseline_runs(store, "dev", "acme", ["X-learner"]) == {}
-    tasks.load(store, feedback=Feedback("granular:5"))
+    tasks.load(store, feedback=FeedbackSpec("granular:5"))
     play(store, "X-oracle", suffix=" secretref", rounds=2)
     assert baseline_runs(store, "dev", "acme", ["X-learner"]) == {}
     Registry(store).set_role("acme", "X-oracle", RoleKind.ORACLE)

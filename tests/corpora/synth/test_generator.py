@@ -19,8 +19,8 @@ from corpora.synth.templates import HOME, read
 from corpora.synth.wares import belongs
 from corpora.synthesis import synthesise
 from corpora.task import Pair
-from lambdas.feedback import Feedback
 from leaderboard.metrics.bleu import sentence_bleu
+from task.feedback import FeedbackSpec
 from task.layout import Layout
 from task.limits import MAX_IN_DOMAIN_TOKENS, MAX_OUT_OF_DOMAIN_TOKENS
 from tests.corpora.tasks import description
@@ -145,7 +145,7 @@ def test_no_other_reference_is_too_long_to_be_served(monkeypatch):
 def test_a_task_of_the_whole_shop_is_sound(tmp_path):
     layouts = {"mock": Layout.plain(10), "dev": Layout.plain(100), "training": Layout(3, 100, 600)}
     synthesise(tmp_path / "task", description(), layouts, 50, Generator, processes=1)
-    rules = Rules(order=Layout, signature=lambda perturbation, seed: Feedback(perturbation, seed).signature)
+    rules = Rules(order=Layout, signature=lambda perturbation, seed: FeedbackSpec(perturbation, seed).signature)
     assert list(problems(tmp_path / "task", rules)) == []
 
 

@@ -2,10 +2,10 @@
 
 import json
 
-from lambdas.feedback import Feedback
 from lambdas.registry import PhaseState, Registry
 from lambdas.scoreboard import Scoreboard
 from leaderboard.families import RoleKind
+from task.feedback import FeedbackSpec
 from tests.lambdas import tasks
 
 NOON = 1_800_000_000.0  # when everybody looks at the board
@@ -13,7 +13,7 @@ NOON = 1_800_000_000.0  # when everybody looks at the board
 
 def play(store, *, perturbation="high-variance:1"):
     """Finished, repeated, unfinished and empty runs of three participants, roles, gates, and a rotated token key."""
-    service, acme = tasks.fresh(store, feedback=Feedback(perturbation, seed=3), runs=7)
+    service, acme = tasks.fresh(store, feedback=FeedbackSpec(perturbation, seed=3), runs=7)
     oracle = tasks.participant(store, service, "oracle")
     idle = tasks.participant(store, service, "idle")
     for player, system in ((acme, "BNMT-EL"), (acme, "BNMT-EL"), (acme, "BNMT-static"), (oracle, "BNMT-oracle")):

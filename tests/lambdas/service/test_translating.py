@@ -3,10 +3,10 @@
 import pytest
 
 from lambdas import errors
-from lambdas.feedback import Feedback
 from lambdas.registry import Registry
 from lambdas.service import Service
 from leaderboard.metrics.bleu import sentence_bleu
+from task.feedback import FeedbackSpec
 from task.limits import MAX_TRANSLATION_CHARACTERS
 from tests.lambdas import tasks
 
@@ -184,7 +184,7 @@ class TestPerturbedFeedback:
 
     @pytest.fixture
     def thumbs(self, sqlite):
-        return tasks.fresh(sqlite, feedback=Feedback("granular:1"))
+        return tasks.fresh(sqlite, feedback=FeedbackSpec("granular:1"))
 
     def test_the_learner_sees_thumbs_and_their_sum(self, thumbs, sqlite):
         service, player = thumbs
@@ -198,14 +198,14 @@ class TestPerturbedFeedback:
 
     def test_ids_do_not_show_the_clean_sum(self, sqlite):
         """Same run, same indices, different clean scores behind the same thumbs: ids of equal length, all different."""
-        service, player = tasks.fresh(sqlite, feedback=Feedback("granular:1"))
+        service, player = tasks.fresh(sqlite, feedback=FeedbackSpec("granular:1"))
         run = service.open_run(player, "dev", "copy").run
         ids = [answer.next.id for answer in tasks.play(service, player, run) if answer.next]
         assert len({len(token) for token in ids}) == 1
         assert len(set(ids)) == 13
 
     def test_noise_is_the_same_for_a_replay(self, sqlite):
-        service, player = tasks.fresh(sqlite, feedback=Feedback("high-variance:1", seed=7))
+        service, player = tasks.fresh(sqlite, feedback=FeedbackSpec("high-variance:1", seed=7))
         run = service.open_run(player, "mock", "copy").run
         first = service.sentence(player, run)
         answer = service.translate(player, run, first.id, first.source)

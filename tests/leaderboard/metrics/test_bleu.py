@@ -10,7 +10,6 @@ from sacrebleu.metrics.bleu import BLEU
 from leaderboard.metrics.bleu import (
     CORPUS_SIGNATURE,
     EMPTY,
-    SENTENCE_SIGNATURE,
     BleuStatistics,
     corpus_bleu,
     score,
@@ -18,6 +17,7 @@ from leaderboard.metrics.bleu import (
     statistics,
     total,
 )
+from task.feedback import SENTENCE_BLEU
 
 CARD_A5 = [
     ("black , size xxl / xxxl", "black , size xxl / xxxl", 1.0),
@@ -144,7 +144,7 @@ def fields(signature):
 @pytest.mark.parametrize(
     ("signature", "theirs", "where_we_differ"),
     [
-        (SENTENCE_SIGNATURE, SACREBLEU_SENTENCE, {"nomatch": "floored", "v": "1"}),
+        (SENTENCE_BLEU.signature, SACREBLEU_SENTENCE, {"nomatch": "floored", "v": "1"}),
         (CORPUS_SIGNATURE, SACREBLEU_CORPUS, {"v": "1"}),
     ],
 )

@@ -64,7 +64,7 @@ def test_synth_perturbs_feedback_when_asked(tmp_path):
     ("arguments", "code", "complaint"),
     [
         (["--training", "9999"], 1, "nearest: 9,989 or 10,000"),
-        (["--perturbation", "loud:1"], 1, "unknown feedback perturbation 'loud:1'"),
+        (["--perturbation", "loud:1"], 1, "unknown feedback noise 'loud:1'"),
         (["--scale", "huge"], 2, "'huge' is not one of"),
         (["--seed", "-1"], 2, "greater than or equal to 0"),
         (["--out-of-domain", "0"], 2, "greater than or equal to 1"),
@@ -194,7 +194,7 @@ def test_import_refuses_to_translate_a_language_into_itself(tmp_path, capsys, ts
     [
         (["--out", "taken"], "taken already exists"),
         (["--out", "."], ". has no name of its own"),
-        (["--out", "task", "--perturbation", "loud:1"], "unknown feedback perturbation 'loud:1'"),
+        (["--out", "task", "--perturbation", "loud:1"], "unknown feedback noise 'loud:1'"),
         (["--out", "task", "--language", "en"], "source and target are both 'en'"),
     ],
 )
