@@ -62,10 +62,3 @@ class StaticSystem(Learner):
 
     def load(self, snapshot: Snapshot) -> None:
         """There is nothing to go back to."""
-
-
-class CopySource(StaticSystem):
-    """Proposes the source itself: the floor that every translator must exceed."""
-
-    def propose(self, source: str) -> str:
-        return truncate_to_limit(source).strip() or PLACEHOLDER

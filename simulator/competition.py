@@ -24,8 +24,8 @@ from learners.errors import LearnerError, ResumeError
 from learners.journal import JournalEntry
 from learners.loop import play, rounds_played, saved_run
 from learners.nmt.processor import denormals_as_zero
-from learners.seed_models import Shelf
-from learners.systems import find_system
+from learners.seed_models.store import ModelStore
+from learners.systems.registry import find_system
 from simulator.in_process import in_process_client
 
 PARTICIPANT = "banditmt"  # who plays the systems of this house
@@ -126,7 +126,7 @@ def run_specs(systems: Sequence[str], seeds: int = 1) -> list[RunSpec]:
     listed = []
     for name in dict.fromkeys(systems):
         system = find_system(name)
-        if seeds == 1 or not system.random:
+        if seeds == 1 or not system.stochastic:
             listed.append(RunSpec(name))
         else:
             listed += [RunSpec(name, seed, f"{name}.s{seed}") for seed in range(1, seeds + 1)]
@@ -240,8 +240,8 @@ def play_run_with(
     ``watch`` is told where the run stands when it is opened, now and then while it is played, and when it ends in
     whatever way: what it was told last is true.
     """
-    folder, shelf, system = competition.run_folder(spec), Shelf(competition.models), find_system(spec.system)
-    learner = system.learner(shelf, spec.seed)  # first: without its seed model it should not open a run
+    folder, models, system = competition.run_folder(spec), ModelStore(competition.models), find_system(spec.system)
+    learner = system.new_learner(models, spec.seed)  # first: without its seed model it should not open a run
     run = _open(client, competition, spec, folder)
     reported = 0.0
 
@@ -258,7 +258,7 @@ def play_run_with(
     watch(standing())
     try:
         with denormals_as_zero():
-            play(learner, run, folder, about=system.about(shelf, spec.seed), watch=report)
+            play(learner, run, folder, about=system.identity(models, spec.seed), watch=report)
     finally:
         watch(standing())
     return standing(RunState.FINISHED)

@@ -1,63 +1,81 @@
-"""From a task to the seed models of its systems."""
+"""Pre-training: from a task to the seed models of its systems."""
 
 import hashlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from corpora.task import DESCRIPTION_FILE, Task
 from learners.errors import LearnerError
 from learners.nmt.pretraining import PretrainingConfig
 from learners.nmt.processor import denormals_as_zero
-from learners.seed_models import ORACLES, Build, Report, SeedModel, Shelf, Texts
-from learners.systems import find_system
+from learners.seed_models.catalogue import SEED_MODELS
+from learners.seed_models.seed_model import SeedModel, Texts
+from learners.seed_models.settings import BuildSettings
+from learners.seed_models.store import ModelStore
+from learners.seed_models.trainer import Report, train_missing
+from learners.systems.registry import find_system
 
-ORIGIN = "task.sha256"  # whose models a folder holds
-
-
-def needed_models(systems: Sequence[str]) -> list[SeedModel]:
-    """What these systems start from."""
-    needed = {model for name in systems for model in find_system(name).needs}
-    return [model for model in SeedModel if model in needed]
+TASK_DIGEST_FILE = "task.sha256"  # of the task whose text a folder's models were trained on
 
 
-def make_seed_models(
+def needed_models(systems: Sequence[str]) -> list[SeedModel[Any]]:
+    """Return the seed models that these systems start from."""
+    needed = {model for name in systems for model in find_system(name).seed_models}
+    return [model for model in SEED_MODELS if model in needed]
+
+
+def train_seed_models(
     task: Path,
     folder: Path,
-    wanted: Sequence[SeedModel],
+    wanted: Sequence[SeedModel[Any]],
     *,
-    build: Build = Build(),  # noqa: B008 (it cannot be changed)
-    schedule: PretrainingConfig | None = None,
+    settings: BuildSettings = BuildSettings(),  # noqa: B008 (it is immutable)
+    pretraining: PretrainingConfig | None = None,
     report: Report = lambda _model, _progress: None,
-) -> list[SeedModel]:
-    """Make what is missing and return it; a folder that holds models of another task or build is refused."""
+) -> list[SeedModel[Any]]:
+    """Train the wanted seed models that the folder lacks, and return what was trained.
+
+    Raise ``LearnerError`` if the folder holds models of another task or of other settings.
+    """
     opened = Task.open(task)
     _claim(folder, task)
-    shelf = Shelf(folder)
-    shelf.check(wanted, build)
-    if all(shelf.has(model) for model in wanted):
+    store = ModelStore(folder)
+    store.check(wanted, settings)
+    if all(store.has(model) for model in wanted):
         return []
-    out_of_domain = [(pair.source, pair.target) for pair in opened.pairs("out-of-domain")]
-    phases = [part for part in opened.parts if part != "out-of-domain"] if set(ORACLES) & set(wanted) else []
-    in_domain = [(pair.source, pair.target) for part in phases for pair in opened.distinct_pairs(part)]
+    references = any(model.needs_references for model in wanted)
+    texts = Texts(
+        out_of_domain=[(pair.source, pair.target) for pair in opened.pairs("out-of-domain")],
+        in_domain=_in_domain_pairs(opened) if references else [],
+    )
     with denormals_as_zero():
-        return shelf.make(wanted, Texts(out_of_domain, in_domain), build=build, schedule=schedule, report=report)
+        return train_missing(store, wanted, texts, settings=settings, pretraining=pretraining, report=report)
 
 
-def refuse_models_of_another_task(folder: Path, task: Path) -> None:
-    """An oracle has read the references of its own task only, and a seed model its own words."""
-    origin = folder / ORIGIN
-    if origin.exists() and origin.read_bytes() != _digest(task).encode():
+def _in_domain_pairs(task: Task) -> list[tuple[str, str]]:
+    phases = [part for part in task.parts if part != "out-of-domain"]
+    return [(pair.source, pair.target) for phase in phases for pair in task.distinct_pairs(phase)]
+
+
+def check_models_are_of_task(folder: Path, task: Path) -> None:
+    """Raise ``LearnerError`` if the folder's models were trained on another task's text.
+
+    An oracle has read the references of its own task only, and a seed model the words of its own task.
+    """
+    recorded = folder / TASK_DIGEST_FILE
+    if recorded.exists() and recorded.read_bytes() != _digest(task).encode():
         raise LearnerError(f"the models in {folder} are of another task than {task}: choose another folder")
 
 
 def _claim(folder: Path, task: Path) -> None:
-    """Models are of one task, which is written down."""
-    refuse_models_of_another_task(folder, task)
+    """Record the task whose models the folder holds."""
+    check_models_are_of_task(folder, task)
     folder.mkdir(parents=True, exist_ok=True)
-    aside = folder / f"{ORIGIN}.{os.getpid()}"  # renamed once it is whole: an empty one would fit no task
+    aside = folder / f"{TASK_DIGEST_FILE}.{os.getpid()}"  # renamed once it is whole: an empty one would fit no task
     aside.write_text(_digest(task), encoding="ascii")
-    aside.replace(folder / ORIGIN)
+    aside.replace(folder / TASK_DIGEST_FILE)
 
 
 def _digest(task: Path) -> str:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from benchmarks.studies.study import Study, carry_out
 from benchmarks.studies.table import ComparisonSystems
-from learners.systems import SYSTEMS
+from learners.systems.registry import SYSTEMS
 
 STUDY = Study(
     question=__doc__,

@@ -8,10 +8,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from benchmarks.studies.study_run import SUFFIX, StudyRun
-from learners.seed_models import SeedModel, with_needs
+from learners.seed_models.catalogue import with_requirements
+from learners.seed_models.seed_model import SeedModel
 from simulator.competition import RunSpec
 from simulator.pretraining import needed_models
 from task.layout import Layout
@@ -41,7 +42,7 @@ class SavedRuns:
         found = [StudyRun.read(path) for run in runs if (path := self._path(run)).exists()]
         if found and (there := self._origin()[0]) != stream:
             raise SystemExit(f"the runs in {self._folder} are of {there}, not of {stream}: give another --out")
-        if found and (untold := [model for model in _models_of(found) if model not in self._origin()[1]]):
+        if found and (untold := [model for model in _models_of(found) if model.name not in self._origin()[1]]):
             self._refuse(f"an unknown seed model {untold[0]}")
         for run in found:
             if (len(run.rewards), len(run.passes)) != (layout.total, layout.blocks):
@@ -50,7 +51,7 @@ class SavedRuns:
 
     def join(self, kept: Sequence[StudyRun], models: Mapping[str, str]) -> dict[str, str]:
         """All seed models that kept runs and new ones began with; refused if they did not begin alike."""
-        known = {model.value: self._origin()[1][model] for model in _models_of(kept)}
+        known = {model.name: self._origin()[1][model.name] for model in _models_of(kept)}
         for name, digest in models.items():
             if known.get(name, digest) != digest:
                 self._refuse(f"another seed model {name} than is here")
@@ -84,6 +85,6 @@ class SavedRuns:
             ) from None
 
 
-def _models_of(runs: Sequence[StudyRun]) -> list[SeedModel]:
+def _models_of(runs: Sequence[StudyRun]) -> list[SeedModel[Any]]:
     """What these runs began with, and what that was made of."""
-    return with_needs(needed_models([run.spec.system for run in runs]))
+    return with_requirements(needed_models([run.spec.system for run in runs]))

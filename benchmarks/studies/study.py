@@ -22,10 +22,11 @@ from learners.errors import ResumeError, SnapshotError
 from learners.journal import Journal, JournalEntry
 from learners.loop import begun_as, rounds_played
 from learners.nmt.pretraining import PretrainingConfig
-from learners.seed_models import Shelf, with_needs
-from learners.systems import find_system
+from learners.seed_models.catalogue import with_requirements
+from learners.seed_models.store import ModelStore
+from learners.systems.registry import find_system
 from simulator.competition import Competition, RunSpec, RunState, RunStatus, compete, run_specs
-from simulator.pretraining import make_seed_models, needed_models
+from simulator.pretraining import needed_models, train_seed_models
 from simulator.tasks import load_task
 from task.layout import Layout
 
@@ -153,7 +154,7 @@ def _refuse_runs_of_others(competition: Competition, runs: Sequence[RunSpec]) ->
             begun = begun_as(folder)
         except SnapshotError as damage:
             raise SystemExit(f"{damage}; or give the study another --folder") from None
-        if begun not in (None, find_system(run.system).about(Shelf(competition.models), run.seed)):
+        if begun not in (None, find_system(run.system).identity(ModelStore(competition.models), run.seed)):
             raise SystemExit(
                 f"the run in {folder} was begun by another version of {run.system}, or with another seed model than the"
                 f" one in {competition.models}: give another --folder"
@@ -163,14 +164,14 @@ def _refuse_runs_of_others(competition: Competition, runs: Sequence[RunSpec]) ->
 def _make_models(competition: Competition, runs: Sequence[RunSpec], task: Task, steps: int) -> dict[str, str]:
     """Make the seed models that these runs need; returns the digests of all that they were made of, by name."""
     needed = needed_models([run.system for run in runs])
-    make_seed_models(
+    train_seed_models(
         task.path,
         competition.models,
         needed,
-        schedule=PretrainingConfig(steps=steps),
+        pretraining=PretrainingConfig(steps=steps),
         report=lambda model, progress: print(model, progress.standing if progress else "made", flush=True),
     )
-    return {model.value: Shelf(competition.models).digest(model) for model in with_needs(needed)}
+    return {model.name: ModelStore(competition.models).digest(model) for model in with_requirements(needed)}
 
 
 def _made_of(given: argparse.Namespace) -> dict[str, object]:

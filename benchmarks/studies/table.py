@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks.studies.study_run import StudyRun
 from leaderboard.metrics.significance import paired_block_bootstrap
-from learners.systems import SYSTEMS
+from learners.systems.registry import SYSTEMS
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def _cells(
     first_seen, repeats = run.by_novelty(sources)
     return [
         run.spec.system,
-        str(run.spec.seed) if SYSTEMS[run.spec.system].random else "-",
+        str(run.spec.seed) if SYSTEMS[run.spec.system].stochastic else "-",
         f"{run.rewards.mean():.4f}",
         _difference(run, static),
         *([_difference(run, control)] if control else []),

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -25,7 +25,8 @@ from simulator.cli.stores import StoreOption, open_existing_store, open_or_creat
 from simulator.tasks import DEFAULT_STORE, STATE
 
 if TYPE_CHECKING:
-    from learners.seed_models import SeedModel, Standing
+    from learners.seed_models.progress import TrainingProgress
+    from learners.seed_models.seed_model import SeedModel
     from simulator.competition import Competition, RunSpec, RunStatus
     from simulator.regret import BaselineRun
 
@@ -62,17 +63,19 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 def systems(as_json: Json = False) -> None:
     """List the systems that can be played, and what each is."""
-    from learners.systems import ALL
+    from learners.systems.registry import SYSTEMS
 
+    rows = [
+        (system.name, system.description, system.origin, [model.name for model in system.seed_models])
+        for system in SYSTEMS.values()
+    ]
     if as_json:
-        listed = [
-            {"name": one.name, "summary": one.summary, "source": one.source, "needs": list(one.needs)} for one in ALL
-        ]
-        typer.echo(json.dumps(listed, indent=2))
+        keys = ("name", "summary", "source", "needs")
+        typer.echo(json.dumps([dict(zip(keys, row, strict=True)) for row in rows], indent=2))
         return
     table = Table("system", "what it is", "from", "seed model")
-    for one in ALL:
-        table.add_row(one.name, one.summary, one.source, ", ".join(one.needs) or "-")
+    for name, description, origin, seed_models in rows:
+        table.add_row(name, description, origin, ", ".join(seed_models) or "-")
     console = Console()
     if not console.is_terminal:
         console.width = UNFOLDED
@@ -96,23 +99,26 @@ def pretrain(
 ) -> None:
     """Make the seed models that systems start from; interrupted, the same command goes on."""
     from learners.nmt.pretraining import PretrainingConfig
-    from learners.seed_models import STEPS, Architecture, Build, SeedModel, Shelf, Size, with_needs
-    from simulator.pretraining import make_seed_models, needed_models
+    from learners.seed_models.catalogue import SEED_MODELS, with_requirements
+    from learners.seed_models.settings import MAX_STEPS, Architecture, BuildSettings, Size
+    from learners.seed_models.store import ModelStore
+    from simulator.pretraining import needed_models, train_seed_models
 
     if size not in list(Size):
         raise typer.BadParameter(f"--size is one of {', '.join(Size)}, not {size!r}")
     if architecture not in list(Architecture):
         raise typer.BadParameter(f"--architecture is one of {', '.join(Architecture)}, not {architecture!r}")
-    build = Build(Size(size), Architecture(architecture))
-    schedule = PretrainingConfig(steps=steps or STEPS[build.size], seed=seed)
-    wanted = needed_models(systems) if systems else list(SeedModel)
+    settings = BuildSettings(Size(size), Architecture(architecture))
+    pretraining = PretrainingConfig(steps=steps or MAX_STEPS[settings.size], seed=seed)
+    wanted = needed_models(systems) if systems else list(SEED_MODELS)
     with _training_bars(wanted) as report:
-        made = make_seed_models(task, models, wanted, build=build, schedule=schedule, report=report)
-    kept = [model for model in with_needs(wanted) if model not in made and Shelf(models).has(model)]
-    if made:
-        typer.echo(f"{models}: made {', '.join(made)}")
+        trained = train_seed_models(task, models, wanted, settings=settings, pretraining=pretraining, report=report)
+    store = ModelStore(models)
+    kept = [model for model in with_requirements(wanted) if model not in trained and store.has(model)]
+    if trained:
+        typer.echo(f"{models}: made {', '.join(map(str, trained))}")
     if kept:
-        typer.echo(f"{models}: kept {', '.join(kept)}, there already, whatever --steps and --seed say now")
+        typer.echo(f"{models}: kept {', '.join(map(str, kept))}, there already, whatever --steps and --seed say now")
     if not wanted:
         typer.echo(f"{models}: nothing is needed")
 
@@ -132,7 +138,7 @@ def play(
     as_json: Json = False,
 ) -> None:
     """Play one run, or go on with the one that was interrupted."""
-    from learners.systems import find_system
+    from learners.systems.registry import find_system
     from simulator.competition import Competition, RunSpec, play_run
 
     find_system(system)
@@ -178,14 +184,14 @@ def _ready(
 ) -> "Competition":
     """The competition at its address, if it has one, else with a store that is prepared."""
     from simulator.competition import ServiceAddress
-    from simulator.pretraining import needed_models, refuse_models_of_another_task
+    from simulator.pretraining import check_models_are_of_task, needed_models
 
     in_process = [name for name in ("task", "store") if _typed(context, name)]
     if not url or (in_process and not _typed(context, "url")):
         if api_key:
             raise typer.BadParameter("--api-key is for playing over HTTP, but there is no --url")
         if task and needed_models(systems):
-            refuse_models_of_another_task(competition.models, task)
+            check_models_are_of_task(competition.models, task)
         _prepare(competition, task)
         return competition
     if in_process:
@@ -307,7 +313,9 @@ def _oracles(competition: "Competition", systems: Sequence[str]) -> dict[str, "B
 
 
 @contextmanager
-def _training_bars(wanted: list["SeedModel"]) -> Iterator[Callable[["SeedModel", "Standing | None"], None]]:
+def _training_bars(
+    wanted: list["SeedModel[Any]"],
+) -> Iterator[Callable[["SeedModel[Any]", "TrainingProgress | None"], None]]:
     """A line for each model, there from the beginning: steps, loss on the held-out part, time."""
     columns = (
         TextColumn("{task.description:<12}"),
@@ -316,11 +324,11 @@ def _training_bars(wanted: list["SeedModel"]) -> Iterator[Callable[["SeedModel",
         TimeElapsedColumn(),
     )
     with progress_bars(*columns) as bars:
-        shown = {model: bars.add_task(model, total=None, standing="") for model in wanted}
+        shown = {model: bars.add_task(model.name, total=None, standing="") for model in wanted}
 
-        def report(model: "SeedModel", progress: "Standing | None") -> None:
+        def report(model: "SeedModel[Any]", progress: "TrainingProgress | None") -> None:
             if model not in shown:  # what a wanted one needs in turn
-                shown[model] = bars.add_task(model, total=None, standing="")
+                shown[model] = bars.add_task(model.name, total=None, standing="")
             if progress is None:
                 bars.update(shown[model], visible=False)
                 return

@@ -16,9 +16,9 @@ from benchmarks.studies.study import Study, _make_models, carry_out
 from benchmarks.studies.study_run import StudyRun
 from benchmarks.studies.summary import kept, summary
 from benchmarks.studies.table import ComparisonSystems, means, ordering, table
-from learners.dictionary import save_dictionary
 from learners.journal import JournalEntry
-from learners.seed_models import Shelf
+from learners.seed_models.dictionary import save_dictionary
+from learners.seed_models.store import ModelStore
 from simulator.competition import RunSpec, RunState, RunStatus
 from task.layout import Layout
 
@@ -211,8 +211,8 @@ def test_a_study_asks_its_archive_whether_all_began_alike(begun):
 def test_a_seed_model_is_told_with_what_it_was_made_of(tmp_path):
     competition, task = Mock(models=tmp_path), Mock(path=tmp_path)
     with (
-        patch.object(Shelf, "digest", lambda _, model: f"of {model}"),
-        patch("benchmarks.studies.study.make_seed_models"),
+        patch.object(ModelStore, "digest", lambda _, model: f"of {model}"),
+        patch("benchmarks.studies.study.train_seed_models"),
     ):
         models = _make_models(competition, [RunSpec("BNMT-oracle")], task, 1)
     assert models == {"bnmt": "of bnmt", "oracle": "of oracle"}

@@ -1,23 +1,11 @@
-"""Static systems have no state, the smallest of them copies, and no text is longer than the service takes."""
+"""No text is longer than the service takes."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lambdas.service import check_translation
-from learners.contract import CopySource, truncate_to_limit
-from learners.dictionary import WordForWord
-from learners.snapshot import Snapshot
+from learners.contract import truncate_to_limit
 from task.limits import MAX_TRANSLATION_CHARACTERS
-
-
-def test_copy_source_copies_and_never_learns():
-    system = CopySource()
-    assert system.propose(", 147 cm") == ", 147 cm"
-    system.update(", 147 cm", ", 147 cm", 0.14938)
-    assert system.save() == Snapshot()
-    system.load(system.save())
-    assert system.propose(", 147 cm") == ", 147 cm"
 
 
 def test_a_text_is_cut_after_the_last_word_that_the_service_takes():
@@ -34,8 +22,3 @@ def test_whatever_is_truncated_is_taken_by_the_service(words):
     text = " ".join(letter * count for letter, count in words)
     check_translation(truncate_to_limit(text))
     assert text.startswith(truncate_to_limit(text))
-
-
-@pytest.mark.parametrize("system", [CopySource(), WordForWord({"rot": "red"})])
-def test_a_source_that_is_longer_than_a_translation_may_be_is_answered(system):
-    check_translation(system.propose("rot " * 2_000))

@@ -1,4 +1,4 @@
-"""Tiny texts and models, made in a second or two, for tests of learners."""
+"""Tiny texts and models, trained in a second or two, for tests of learners."""
 
 from functools import cache
 
@@ -6,14 +6,20 @@ import numpy as np
 
 from learners.nmt.pretraining import PretrainingConfig, new_translator, train
 from learners.nmt.translator import Translator
-from learners.seed_models import NETWORKS, Build, SeedModel, Shelf, Size, Texts
+from learners.seed_models.catalogue import SEED_MODELS
+from learners.seed_models.networks import SUBWORD_NETWORKS
+from learners.seed_models.seed_model import Texts
+from learners.seed_models.settings import BuildSettings, Size
+from learners.seed_models.store import ModelStore
+from learners.seed_models.trainer import train_missing
 
 WORDS = {"rot": "red", "blau": "blue", "seil": "rope", "decke": "blanket", "gross": "large", "cm": "cm", "neu": "new"}
-SCHEDULE = PretrainingConfig(steps=100, validate_every=25, held_out=10)
+SETTINGS = BuildSettings(Size.TINY)
+PRETRAINING = PretrainingConfig(steps=100, validate_every=25, held_out=10)
 
 
 def sentences(count, seed=0):
-    """German of seven words, and its English."""
+    """Return pairs of German sentences in seven words and their English translations."""
     rng = np.random.default_rng(seed)
     drawn = [rng.choice(list(WORDS), size=rng.integers(2, 5)) for _ in range(count)]
     return [(" ".join(words), " ".join(WORDS[word] for word in words)) for words in drawn]
@@ -24,18 +30,18 @@ TEXTS = Texts(sentences(200), sentences(100, seed=1))
 
 @cache
 def _snapshot():
-    translator = new_translator(NETWORKS[Build(Size.TINY)][SeedModel.BNMT], TEXTS.out_of_domain)
-    train(translator, TEXTS.out_of_domain, SCHEDULE)
+    translator = new_translator(SUBWORD_NETWORKS[SETTINGS], TEXTS.out_of_domain)
+    train(translator, TEXTS.out_of_domain, PRETRAINING)
     return translator.snapshot()
 
 
 def translator():
-    """A new copy of the same half-trained translator."""
+    """Return a new copy of the same half-trained translator."""
     return Translator.from_snapshot(_snapshot())
 
 
-def shelf(folder, *models):
-    """A shelf with these seed models, or with all."""
-    made = Shelf(folder)
-    made.make(models or tuple(SeedModel), TEXTS, build=Build(Size.TINY), schedule=SCHEDULE)
-    return made
+def model_store(folder, *models):
+    """Return a store with these seed models, or with all."""
+    store = ModelStore(folder)
+    train_missing(store, models or SEED_MODELS, TEXTS, settings=SETTINGS, pretraining=PRETRAINING)
+    return store

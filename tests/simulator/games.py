@@ -3,13 +3,12 @@
 from corpora.description import OUT_OF_DOMAIN
 from corpora.task import TaskWriter, in_served_order, write_pairs
 from lambdas.store import open_store
-from learners.seed_models import Build, Size
 from simulator.competition import Competition
-from simulator.pretraining import make_seed_models
+from simulator.pretraining import train_seed_models
 from simulator.tasks import load_task
 from task.layout import Layout
 from tests.corpora.tasks import description
-from tests.learners.tiny import SCHEDULE, sentences
+from tests.learners.tiny import PRETRAINING, SETTINGS, sentences
 
 LAYOUTS = {"mock": Layout.plain(5), "dev": Layout(3, 4, 9), "training": Layout(2, 3, 6)}
 
@@ -32,5 +31,5 @@ def make_competition(folder, models=(), phase="dev", seed=0):
     store = open_store(address)
     load_task(store, task)
     store.close()
-    make_seed_models(task, folder / "models", models, build=Build(Size.TINY), schedule=SCHEDULE)
+    train_seed_models(task, folder / "models", models, settings=SETTINGS, pretraining=PRETRAINING)
     return Competition(address, phase, folder / "models", folder / "runs")

@@ -15,14 +15,14 @@ import pytest
 from lambdas.registry import Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.store import open_store
-from learners.bandit.control_variates import RunningMean
 from learners.bandit.optimiser import Method, OptimiserConfig
 from learners.errors import DivergedError, LearnerError, ResumeError, SnapshotError, UnknownSystemError
 from learners.journal import Journal
 from learners.loop import rounds_played
-from learners.seed_models import SeedModel
+from learners.seed_models.catalogue import BNMT
 from learners.snapshot import Snapshot
-from learners.systems import BNMT_EL, SYSTEMS, _as_published
+from learners.systems.registry import SYSTEMS
+from learners.systems.system import BanditSystem
 from simulator.competition import (
     Competition,
     RunProcess,
@@ -34,15 +34,14 @@ from simulator.competition import (
     play_run,
     run_specs,
 )
-from simulator.pretraining import make_seed_models, needed_models
-from tests.simulator.games import make_competition, write_task
+from tests.simulator.games import make_competition
 
 ROUNDS = 30
 
 
 @pytest.fixture(scope="module")
 def competition(tmp_path_factory):
-    return make_competition(tmp_path_factory.mktemp("competition"), [SeedModel.BNMT])
+    return make_competition(tmp_path_factory.mktemp("competition"), [BNMT])
 
 
 def elsewhere(competition, folder):
@@ -104,10 +103,11 @@ def test_runs_side_by_side_are_as_if_alone_and_a_bad_one_disturbs_nobody(competi
 
 def test_a_model_that_diverges_stops_its_run_and_what_was_played_is_kept(competition, tmp_path, monkeypatch):
     here, player = elsewhere(competition, tmp_path), RunSpec("BNMT-EL-CV")
-    wild = replace(BNMT_EL, optimiser=OptimiserConfig(Method.ADAM, learning_rate=0.5))
+    system = SYSTEMS["BNMT-EL-CV"]
+    assert isinstance(system, BanditSystem)
+    wild = replace(system.config, optimiser=OptimiserConfig(Method.ADAM, learning_rate=0.5))
     with monkeypatch.context() as patch:
-        system = replace(SYSTEMS["BNMT-EL-CV"], build=_as_published(SeedModel.BNMT, wild, RunningMean))
-        patch.setitem(SYSTEMS, "BNMT-EL-CV", system)
+        patch.setitem(SYSTEMS, "BNMT-EL-CV", replace(system, config=wild))
         for _ in range(2):  # it ends in the same way when somebody tries to go on
             with pytest.raises(DivergedError, match=r"has grown to .*: try a smaller learning rate"):
                 play_run(here, player)
@@ -155,7 +155,7 @@ def test_a_run_goes_on_only_as_the_system_that_began_it(begun, resumed, differen
 def test_a_run_goes_on_only_with_the_seed_model_that_it_began_with(competition, tmp_path):
     here, player = elsewhere(competition, tmp_path / "here"), RunSpec("BNMT-EL-CV")
     interrupt(here, player)
-    other = make_competition(tmp_path / "other", [SeedModel.BNMT], seed=1)
+    other = make_competition(tmp_path / "other", [BNMT], seed=1)
     with pytest.raises(SnapshotError, match=r"was begun with model bnmt '[0-9a-f]{64}', not '[0-9a-f]{64}': "):
         play_run(Competition(here.store, "dev", other.models, here.folder), player)
 
@@ -411,23 +411,3 @@ def test_a_player_whose_parent_is_killed_ends_without_a_word(competition, tmp_pa
     with closing(open_store(here.store)) as store:
         (run,) = Registry(store).runs("dev")  # it came as far as its first report
         assert list(store.rounds(run.id)) == []
-
-
-def test_models_are_of_one_task(tmp_path):
-    make_seed_models(write_task(tmp_path / "one"), tmp_path / "models", [])
-    with pytest.raises(LearnerError, match="are of another task"):
-        make_seed_models(write_task(tmp_path / "two", seed=1), tmp_path / "models", [])
-
-
-def test_a_note_of_the_task_that_is_no_text_is_of_another_task(tmp_path):
-    task = write_task(tmp_path / "one")
-    make_seed_models(task, tmp_path / "models", [])
-    (tmp_path / "models" / "task.sha256").write_bytes(b"\xff\xfe")
-    with pytest.raises(LearnerError, match="are of another task"):
-        make_seed_models(task, tmp_path / "models", [])
-
-
-def test_only_what_systems_need_is_made():
-    assert needed_models(["copy-source"]) == []
-    assert needed_models(["BNMT-oracle", "BNMT-EL", "BNMT-static"]) == [SeedModel.BNMT, SeedModel.ORACLE]
-    assert needed_models(["LIMSI-UCB1", "SMT-static", "SMT-oracle"]) == [SeedModel.SMT, SeedModel.SMT_ORACLE]

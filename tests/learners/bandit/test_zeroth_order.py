@@ -6,8 +6,8 @@ import torch
 from learners.bandit.control_variates import NoControlVariate
 from learners.bandit.parameter_noise import ParameterNoise
 from learners.errors import LearnerError
-from learners.seed_models import SeedModel
-from learners.systems import find_system
+from learners.seed_models.catalogue import BNMT
+from learners.systems.registry import find_system
 from tests.learners import tiny
 from tests.learners.bandit.test_learners import SGD, SOURCES, in_round, play, szo, vector
 
@@ -51,8 +51,9 @@ def test_zeroth_order_moves_only_what_was_chosen():
 
 def test_zeroth_order_as_registered_goes_as_far_as_it_paid(tmp_path):
     """A clipped gradient would be as long as any other: only the sign of the advantage would be left."""
-    shelf = tiny.shelf(tmp_path, SeedModel.BNMT)
-    small, large = (_gradient(find_system("BNMT-SZO-CV").learner(shelf, 1), advantage) for advantage in (0.001, 0.5))
+    store = tiny.model_store(tmp_path, BNMT)
+    system = find_system("BNMT-SZO-CV")
+    small, large = (_gradient(system.new_learner(store, 1), advantage) for advantage in (0.001, 0.5))
     assert torch.allclose(large, 500 * small, rtol=1e-4)
     assert small.norm() > 0
 

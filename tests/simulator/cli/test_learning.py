@@ -11,7 +11,7 @@ import pytest
 
 from lambdas.store import open_store
 from learners.journal import Journal
-from learners.systems import ALL
+from learners.systems.registry import SYSTEMS
 from simulator import cli, competition
 from simulator.competition import RunState, RunStatus
 from tests.simulator.cli.test_serve import call, serving
@@ -46,19 +46,19 @@ def test_systems_are_listed(capsys):
     assert listed[0] == {
         "name": "copy-source",
         "summary": "proposes the source: the floor",
-        "source": "WMT 2017 task",
+        "source": "Sokolov et al. 2017, Table 3",
         "needs": [],
     }
 
 
 def test_without_a_terminal_each_system_has_a_line(capsys):
     lines = printed(capsys, ["systems"]).out.splitlines()
-    assert len(lines) == len(ALL) + 4  # three rules and the headings
+    assert len(lines) == len(SYSTEMS) + 4  # three rules and the headings
     assert [cell.strip() for cell in lines[3].split("│")] == [
         "",
         "copy-source",
         "proposes the source: the floor",
-        "WMT 2017 task",
+        "Sokolov et al. 2017, Table 3",
         "-",
         "",
     ]
@@ -73,7 +73,7 @@ def test_pretrain_play_compete(capsys, task, places, tmp_path):
         f"{models}: made dictionary",
         f"{models}: kept bnmt, there already, whatever --steps and --seed say now",
     ]
-    complaint = f"banditmt: the seed model bnmt in {models} is of size tiny, not small: "
+    complaint = f"banditmt: the seed model bnmt in {models} has size tiny, not small: "
     assert printed(capsys, making, code=1).err.startswith(complaint)
     assert printed(capsys, ["pretrain", "copy-source", *making[2:]]).out == f"{models}: nothing is needed\n"
     played = printed(capsys, ["play", "BNMT-static", "--phase", "mock", "--task", task, *places]).out
@@ -87,7 +87,7 @@ def test_pretrain_play_compete(capsys, task, places, tmp_path):
         ("copy-source", "finished", 5),
         ("WNMT-EL", "failed", 0),
     ]
-    assert "make it with banditmt pretrain" in ends[1]["message"]
+    assert "train it with banditmt pretrain" in ends[1]["message"]
 
 
 @pytest.mark.parametrize("terminal", [False, True])

@@ -1,23 +1,18 @@
-"""A dictionary learned from parallel text, and word-for-word translation with it."""
+"""A dictionary learned from parallel text."""
 
 import pytest
 
-from learners.dictionary import WordForWord, learn_dictionary, load_dictionary, save_dictionary
 from learners.errors import SnapshotError, TrainingError
+from learners.seed_models.dictionary import learn_dictionary, load_dictionary, save_dictionary
 from learners.snapshot import Snapshot
 from tests.learners.tiny import WORDS, sentences
 
 
-def test_words_that_go_together_are_found():
+def test_words_that_translate_each_other_are_found():
     assert learn_dictionary(sentences(200)) == WORDS
 
 
-def test_unknown_words_are_copied():
-    system = WordForWord({"nylon": "nylon", "seil": "rope"})
-    assert system.propose("nylon seil xk-77") == "nylon rope xk-77"
-
-
-def test_it_comes_back_from_its_file(tmp_path):
+def test_a_saved_dictionary_is_loaded(tmp_path):
     save_dictionary({"größe": "size"}, tmp_path / "d")
     assert load_dictionary(tmp_path / "d") == {"größe": "size"}
 
@@ -29,6 +24,6 @@ def test_another_file_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("pairs", [[], [("", "x")], [("w " * 200, "w")]])
-def test_nothing_can_be_learned_from_nothing(pairs):
+def test_nothing_can_be_learned_from_a_text_without_usable_pairs(pairs):
     with pytest.raises(TrainingError, match="empty text"):
         learn_dictionary(pairs)

@@ -1,0 +1,75 @@
+"""Neural seed models: networks trained from scratch, or trained further from another seed model."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from learners.nmt.configs import ModelConfig
+from learners.nmt.fragments import fragments
+from learners.nmt.pretraining import Pair, PretrainingConfig, new_translator, train
+from learners.nmt.translator import Translator
+from learners.seed_models.dictionary import Dictionary
+from learners.seed_models.progress import TrainingStage
+from learners.seed_models.seed_model import SeedModel, Texts, TrainingJob
+from learners.seed_models.settings import BuildSettings
+
+
+def out_of_domain(texts: Texts) -> Sequence[Pair]:
+    return texts.out_of_domain
+
+
+def in_domain(texts: Texts) -> Sequence[Pair]:
+    return texts.in_domain
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NeuralModel(SeedModel[Translator]):
+    """A network that is trained from scratch, unless it starts from another one."""
+
+    configs: Mapping[BuildSettings, ModelConfig] = field(default_factory=dict)  # of networks trained from scratch
+    starts_from: "NeuralModel | None" = None  # train this one further, with its vocabulary and config
+    text: Callable[[Texts], Sequence[Pair]] = out_of_domain
+    pretraining: Callable[[PretrainingConfig], PretrainingConfig] = lambda config: (
+        config
+    )  # what it changes in the user's config
+    fragments: bool = True  # train on parts of sentences, too: they teach attention where to look
+    ensemble: bool = False  # of the last checkpoints, instead of the best one alone
+    lexicon: SeedModel[Dictionary] | None = None  # the dictionary that replaces its unknown words
+
+    @property
+    def requires(self) -> tuple[SeedModel[Any], ...]:
+        return tuple(model for model in (self.starts_from, self.lexicon) if model)
+
+    def train(self, job: TrainingJob) -> Translator:
+        pairs, config = self.text(job.texts), self.pretraining(job.pretraining)
+
+        def fragments_of(pairs: Sequence[Pair]) -> Sequence[Pair]:
+            if not self.fragments:
+                return ()
+            job.report(TrainingStage("cutting fragments out of sentences"))
+            return fragments(pairs, seed=config.seed)
+
+        translator = self._initial_translator(job, pairs, config.seed)
+        train(translator, pairs, config, augment=fragments_of, folder=job.checkpoints, watch=job.report)
+        if self.ensemble:  # the members are the last checkpoints, whether or not the best one is among them
+            translator.model.load_state_dict(translator.ensemble_members.pop().state_dict())
+        if self.lexicon:
+            translator.lexicon = job.load(self.lexicon)
+        return translator
+
+    def _initial_translator(self, job: TrainingJob, pairs: Sequence[Pair], seed: int) -> Translator:
+        if self.starts_from:
+            return job.load(self.starts_from)
+        return new_translator(self.configs[job.settings], pairs, seed=seed)
+
+    def save(self, model: Translator, path: Path) -> None:
+        model.save(path)
+
+    def load(self, path: Path) -> Translator:
+        return Translator.load(path)
+
+    def settings_of(self, model: Translator) -> BuildSettings | None:
+        if self.starts_from:
+            return self.starts_from.settings_of(model)
+        return {config.name: settings for settings, config in self.configs.items()}.get(model.config.name)

@@ -1,0 +1,74 @@
+"""The seed model: what it is trained from, and how it is trained, saved and loaded.
+
+A kind of seed model is a subclass; a seed model is an instance of it in ``learners.seed_models.catalogue``.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+from learners.nmt.pretraining import Pair, PretrainingConfig
+from learners.seed_models.progress import TrainingProgress
+from learners.seed_models.settings import BuildSettings
+
+ModelT = TypeVar("ModelT")
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The parallel text that seed models are trained on."""
+
+    out_of_domain: Sequence[Pair]
+    in_domain: Sequence[Pair] = ()  # has the references that learners never see: for oracles only
+
+
+class LoadModel(Protocol):
+    """Loads another seed model, which this one requires."""
+
+    def __call__(self, model: "SeedModel[ModelT]", /) -> ModelT: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingJob:
+    """What the training of a seed model is given."""
+
+    texts: Texts
+    settings: BuildSettings
+    pretraining: PretrainingConfig
+    load: LoadModel
+    checkpoints: Path  # a folder of its own, from which an interrupted training resumes
+    report: Callable[[TrainingProgress], None]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SeedModel(ABC, Generic[ModelT]):
+    """A model that systems start from; ``ModelT`` is what it is once it is loaded."""
+
+    name: str  # of its file, in messages, and in the identity of runs
+    needs_references: bool = False  # only oracles do
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def requires(self) -> tuple["SeedModel[Any]", ...]:
+        """The seed models that must be trained before this one."""
+        return ()
+
+    @abstractmethod
+    def train(self, job: TrainingJob) -> ModelT:
+        """Return the trained model; after an interruption, resume from the job's checkpoints."""
+
+    @abstractmethod
+    def save(self, model: ModelT, path: Path) -> None:
+        """Write the model to a file, atomically."""
+
+    @abstractmethod
+    def load(self, path: Path) -> ModelT:
+        """Return the model of a file, or raise ``SnapshotError``."""
+
+    def settings_of(self, model: ModelT) -> BuildSettings | None:  # noqa: ARG002 (networks look at it)
+        """Return the settings that the model was built with, or None if it is the same for all settings."""
+        return None

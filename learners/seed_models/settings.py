@@ -1,0 +1,30 @@
+"""Build settings: how large the networks of a model store are, and their architecture."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Size(StrEnum):
+    """How large the networks are."""
+
+    TINY = "tiny"  # for tests: learns next to nothing, in seconds
+    SMALL = "small"  # under a million parameters: minutes on a CPU
+    PAPER = "paper"  # as published: days on a CPU, hours on a GPU
+
+
+class Architecture(StrEnum):
+    """The architecture of the networks."""
+
+    GRU = "gru"  # the task's, and the one with a compiled engine for the CPU
+    TRANSFORMER = "transformer"
+
+
+@dataclass(frozen=True)
+class BuildSettings:
+    """The size and architecture of all networks in a model store."""
+
+    size: Size = Size.SMALL
+    architecture: Architecture = Architecture.GRU
+
+
+MAX_STEPS = {Size.TINY: 5_000, Size.SMALL: 5_000, Size.PAPER: 300_000}  # a Transformer warms up for 16,000

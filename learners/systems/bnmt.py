@@ -1,0 +1,113 @@
+"""BNMT: the network on subwords, from byte pair encoding."""
+
+from dataclasses import replace
+from functools import partial
+
+from learners.bandit.control_variates import NoControlVariate, RunningMean
+from learners.bandit.expected_loss import ExpectedLossConfig, ExpectedLossLearner
+from learners.bandit.optimiser import Method, OptimiserConfig
+from learners.bandit.safeguards import SafeguardConfig
+from learners.bandit.schedule import AnnealingSchedule
+from learners.bandit.self_imitation import SelfImitationConfig, SelfImitationLearner
+from learners.bandit.value import SourceValue
+from learners.bandit.zeroth_order import ZerothOrderConfig, ZerothOrderLearner
+from learners.nmt.static import StaticTranslator
+from learners.seed_models.catalogue import BNMT, BNMT_CONTROL, BNMT_ORACLE
+from learners.systems.published import PUBLISHED_ADAM, published_expected_loss
+from learners.systems.system import OURS, TASK_PAPER, BanditSystem, NonLearningSystem
+
+SZO = ZerothOrderConfig(optimiser=replace(PUBLISHED_ADAM.optimiser, clip_norm=None))
+
+# Our own learners. Every step learns from three times as many old experiences as new ones: high rewards are rare, and
+# worth repeating.
+REPLAY_ADAM = OptimiserConfig(Method.ADAM, learning_rate=3e-4)
+NEW_ROUNDS, REPLAYED_ROUNDS = 8, 24  # per step
+EL_VALUE = ExpectedLossConfig(
+    optimiser=REPLAY_ADAM,
+    # At a low temperature, samples cost little reward, and still differ enough to learn from.
+    schedule=AnnealingSchedule(temperature=0.3, start=None),
+    safeguards=SafeguardConfig(
+        max_length_ratio=1.1, min_entropy=0.05, entropy_bonus=0.01, negative_advantage_weight=0.3
+    ),
+    batch=NEW_ROUNDS,
+    replay_batch=REPLAYED_ROUNDS,
+    dropout=0.1,
+)
+REPLAY = SelfImitationConfig(optimiser=REPLAY_ADAM, batch=NEW_ROUNDS, replay_batch=REPLAYED_ROUNDS)
+
+SYSTEMS = (
+    NonLearningSystem(
+        name="BNMT-static",
+        description="the subword model as pre-trained, greedy: where the BNMT learners start",
+        origin=f"{TASK_PAPER}, section 4.2",
+        seed_models=(BNMT,),
+        learner=partial(StaticTranslator, beam=1),
+    ),
+    NonLearningSystem(
+        name="BNMT-beam",
+        description="BNMT-static with beam 12: what search alone is worth",
+        origin=OURS,
+        seed_models=(BNMT,),
+        learner=partial(StaticTranslator, beam=12),
+    ),
+    NonLearningSystem(
+        name="BNMT-control",
+        description="BNMT-static after continued training on its own text: what training without feedback is worth",
+        origin=OURS,
+        seed_models=(BNMT_CONTROL,),
+        learner=partial(StaticTranslator, beam=1),
+    ),
+    NonLearningSystem(
+        name="BNMT-oracle",
+        description="BNMT-static after continued training on the references: full information, not a participant",
+        origin=f"{TASK_PAPER}, section 4.3",
+        seed_models=(BNMT_ORACLE,),
+        learner=partial(StaticTranslator, beam=1),
+    ),
+    BanditSystem(
+        name="BNMT-EL",
+        description="expected loss on the subword model, Adam, no control variate",
+        origin=f"{TASK_PAPER}, section 5.2",
+        seed_models=(BNMT,),
+        learner=published_expected_loss,
+        config=PUBLISHED_ADAM,
+        control_variate=NoControlVariate,
+    ),
+    BanditSystem(
+        name="BNMT-EL-CV",
+        description="BNMT-EL with the running mean of rewards as control variate",
+        origin=f"{TASK_PAPER}, section 5.2",
+        seed_models=(BNMT,),
+        learner=published_expected_loss,
+        config=PUBLISHED_ADAM,
+        control_variate=RunningMean,
+    ),
+    BanditSystem(
+        name="BNMT-SZO-CV",
+        description="one-point zeroth order on all parameters: plays perturbed models, needs no backpropagation",
+        origin=f"{TASK_PAPER}, section 5.1 (there for SMT only)",
+        seed_models=(BNMT,),
+        learner=ZerothOrderLearner,
+        config=SZO,
+        control_variate=RunningMean,
+    ),
+    BanditSystem(
+        name="BNMT-EL-VALUE",
+        description="expected loss at a low temperature, with a learned value of each source as baseline, replay and "
+        "safeguards",
+        origin=OURS,
+        seed_models=(BNMT,),
+        learner=ExpectedLossLearner,
+        config=EL_VALUE,
+        control_variate=SourceValue,
+    ),
+    BanditSystem(
+        name="BNMT-REPLAY",
+        description="plays greedily and imitates its translations that earned more than expected, repeatedly",
+        origin=OURS,
+        seed_models=(BNMT,),
+        learner=SelfImitationLearner,
+        config=REPLAY,
+        control_variate=SourceValue,
+    ),
+)

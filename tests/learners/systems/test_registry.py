@@ -1,0 +1,166 @@
+"""The registry: published names, and the settings behind them."""
+
+from dataclasses import replace
+from unittest.mock import Mock
+
+import pytest
+
+from learners.bandit.expected_loss import ExpectedLossConfig, ExpectedLossLearner
+from learners.bandit.gradient import GradientLearner
+from learners.bandit.optimiser import Method
+from learners.contract import PLACEHOLDER, StaticSystem
+from learners.errors import UnknownSystemError
+from learners.nmt.static import StaticTranslator
+from learners.seed_models.catalogue import BNMT
+from learners.seed_models.store import ModelStore
+from learners.snapshot import Snapshot
+from learners.systems.registry import FAMILIES, SYSTEMS, find_system
+from learners.systems.system import BanditSystem
+from tests.learners import tiny
+from tests.learners.nmt.toys import TINY, tiny_translator
+
+NAMES = [
+    "copy-source",
+    "word-for-word",
+    "WMT16-static",
+    "WNMT-EL",
+    "BNMT-static",
+    "BNMT-beam",
+    "BNMT-control",
+    "BNMT-oracle",
+    "BNMT-EL",
+    "BNMT-EL-CV",
+    "BNMT-SZO-CV",
+    "BNMT-EL-VALUE",
+    "BNMT-REPLAY",
+    "SMT-static",
+    "SMT-oracle",
+    "SMT-EL-CV-ADADELTA",
+    "SMT-EL-CV-ADAM",
+    "SMT-SZO-CV-ADAM",
+    "SMT-EL-WORDS",
+    "LIMSI-UCB1",
+    "LIMSI-UCB1-SAMPLING",
+    "LIMSI-UCB1-SELECT",
+]
+SLOW_STARTERS = {"SMT-EL-WORDS"}  # learns only where words have more than one translation
+SOURCES = [source for source, _ in tiny.sentences(4, seed=8)] + ["xk-77 ☃", "rot " * 300]
+
+
+def play(learner):
+    proposed = []
+    for source in SOURCES:
+        proposed.append(learner.propose(source))
+        learner.update(source, proposed[-1], 1 / (1 + len(proposed[-1])))
+    return proposed
+
+
+def test_all_systems_are_registered_under_their_published_names():
+    assert list(SYSTEMS) == NAMES
+
+
+def test_no_name_is_given_twice():
+    assert sum(len(family.SYSTEMS) for family in FAMILIES) == len(SYSTEMS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_system_plays_and_the_same_seed_plays_the_same(name, store):
+    system = find_system(name)
+    proposed = play(system.new_learner(store, 1))
+    assert all(text.strip() for text in proposed)
+    assert play(system.new_learner(store, 1)) == proposed
+    if not system.stochastic:
+        assert play(system.new_learner(store, 2)) == proposed
+
+
+def learned_parameters(learner):
+    """Return what a learner changes: its parameters, or its regression."""
+    arrays = learner.save().arrays
+    return arrays["vector" if "vector" in arrays else "regression/moment"].tolist()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_learners_change_a_copy_of_their_seed_model_and_static_systems_save_nothing(name, store):
+    learner = find_system(name).new_learner(store, 1)
+    play(learner)
+    play(learner)
+    if isinstance(learner, StaticSystem):
+        assert learner.save() == Snapshot()
+    elif name not in SLOW_STARTERS:
+        assert learned_parameters(learner) != learned_parameters(find_system(name).new_learner(store, 1))
+
+
+def config_of(name):
+    system = find_system(name)
+    assert isinstance(system, BanditSystem)
+    return system.config
+
+
+@pytest.mark.parametrize(("name", "method"), [("WNMT-EL", Method.SGD), ("BNMT-EL", Method.ADAM)])
+def test_the_published_learners_are_set_as_published(name, method):
+    config = config_of(name)
+    assert isinstance(config, ExpectedLossConfig)
+    assert (config.optimiser.method, config.optimiser.learning_rate) == (method, 1e-5)
+    assert (config.schedule.temperature, config.schedule.start, config.dropout) == (1.0, 700_000, 0.5)
+    assert (config.optimiser.clip_norm, config.optimiser.betas, config.batch) == (1.0, (0.9, 0.999), 1)
+    assert config_of("BNMT-EL-CV") == config_of("BNMT-EL")
+
+
+@pytest.mark.parametrize(
+    ("name", "variate"),
+    [
+        ("WNMT-EL", {"kind": "NoControlVariate"}),
+        ("BNMT-EL", {"kind": "NoControlVariate"}),
+        ("BNMT-EL-CV", {"kind": "RunningMean", "include_current": True}),  # the mean includes the current reward
+        ("BNMT-SZO-CV", {"kind": "RunningMean", "include_current": True}),
+        ("SMT-EL-CV-ADADELTA", {"kind": "RunningMean", "include_current": True}),
+        ("SMT-EL-CV-ADAM", {"kind": "RunningMean", "include_current": True}),
+        ("SMT-SZO-CV-ADAM", {"kind": "RunningMean", "include_current": True}),
+    ],
+)
+def test_the_published_learners_have_the_published_control_variates(name, variate, store):
+    learner = find_system(name).new_learner(store, 1)
+    assert isinstance(learner, GradientLearner)
+    assert learner._control_variate.identity() == variate
+
+
+@pytest.mark.parametrize(
+    ("name", "beam"),
+    [("BNMT-static", 1), ("BNMT-control", 1), ("BNMT-oracle", 1), ("BNMT-beam", 12), ("WMT16-static", 12)],
+)
+def test_some_static_systems_search_with_a_beam(name, beam, store):
+    learner = find_system(name).new_learner(store, 1)
+    assert isinstance(learner, StaticTranslator)
+    assert learner._beam == beam
+
+
+@pytest.mark.parametrize(("pretrained_with", "learns_with"), [(0.2, 0.5), (0.0, 0.0)])
+def test_the_published_dropout_is_for_models_that_were_pretrained_with_dropout(pretrained_with, learns_with):
+    translator = tiny_translator(replace(TINY, dropout=pretrained_with))
+    store = Mock(ModelStore, load=lambda _model: translator)
+    for name in ("WNMT-EL", "BNMT-EL", "BNMT-EL-CV"):
+        learner = find_system(name).new_learner(store, 1)
+        assert isinstance(learner, ExpectedLossLearner)
+        assert learner._config.dropout == learns_with
+
+
+def test_a_learner_is_identified_by_its_system_its_seed_and_its_models(store):
+    bnmt = store.digest(BNMT)
+    assert find_system("BNMT-EL").identity(store, 3) == {"system": "BNMT-EL", "seed": 3, "model bnmt": bnmt}
+    assert find_system("copy-source").identity(store, 3) == {"system": "copy-source", "seed": 1}  # nothing is random
+
+
+@pytest.mark.parametrize("name", ["copy-source", "word-for-word"])
+@pytest.mark.parametrize("source", ["", "  "])
+def test_an_empty_source_gets_a_placeholder(name, source, store):
+    assert find_system(name).new_learner(store, 1).propose(source) == PLACEHOLDER
+
+
+def test_the_word_model_replaces_unknown_words(store):
+    text = find_system("WNMT-EL").new_learner(store, 1).propose("rot xk-77 seil")
+    assert "<unk>" not in text
+
+
+def test_the_error_of_an_unknown_system_lists_all_names():
+    with pytest.raises(UnknownSystemError, match="there is no system 'BNMT'; there are copy-source, word-for-word"):
+        find_system("BNMT")
