@@ -7,24 +7,24 @@ against one more.
 
 from collections.abc import Callable
 
-from corpora.synth.dice import Dice
+from corpora.synth.random_stream import RandomStream
 from corpora.synth.shop import REVERSED, Draft, Shop
 
 CANDIDATES = 16
 
 
-def expected_best(shop: Shop, dice: Dice, score: Callable[[str, str], float], sample: int) -> float:
+def expected_best(shop: Shop, rng: RandomStream, score: Callable[[str, str], float], sample: int) -> float:
     """The mean over ``sample`` lines of the score of the best answer."""
     total = 0.0
     for _ in range(sample):
-        draft = shop.draft(dice)
-        possible = [_reference(draft, dice) for _ in range(CANDIDATES)]
-        total += score(_most_agreeable(possible, score), _reference(draft, dice))
+        draft = shop.draft(rng)
+        possible = [_reference(draft, rng) for _ in range(CANDIDATES)]
+        total += score(_most_agreeable(possible, score), _reference(draft, rng))
     return total / sample
 
 
-def _reference(draft: Draft, dice: Dice) -> str:
-    return draft.english(dice.chance(REVERSED), dice)
+def _reference(draft: Draft, rng: RandomStream) -> str:
+    return draft.english(rng.chance(REVERSED), rng)
 
 
 def _most_agreeable(possible: list[str], score: Callable[[str, str], float]) -> str:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from corpora.synth import english, morphology
-from corpora.synth.dice import Dice, Weighted
 from corpora.synth.lexicon.entries import Adjective, ClassedNoun, EnglishVerb, Frame, Gender, Noun, Phrase, Verb
 from corpora.synth.morphology import Article, Case, Modal, Tense
+from corpora.synth.random_stream import RandomStream, Weighted
 from corpora.synth.topics import Field
 
 MODALS = (
@@ -136,8 +136,8 @@ def _join(*parts: str) -> str:
 class Writer:
     """Writes the clauses of one sentence; keeps to one numeral, as the task's sources do."""
 
-    def __init__(self, dice: Dice, field: Field) -> None:
-        self.dice = dice
+    def __init__(self, rng: RandomStream, field: Field) -> None:
+        self.rng = rng
         self.field = field
         self.numeral_free = True
         self.time_free = True  # a sentence that begins with a time has no other in its main clause
@@ -146,21 +146,21 @@ class Writer:
 
     def _noun(self, name: str) -> ClassedNoun:
         """One of a class, and not one that the line has had, unless there are few."""
-        entry = self.dice.pick(self.field.nouns[name])
+        entry = self.rng.choice(self.field.nouns[name])
         for _ in range(PATIENCE):
             if entry.noun.lemma not in self._said:
                 break
-            entry = self.dice.pick(self.field.nouns[name])
+            entry = self.rng.choice(self.field.nouns[name])
         self._said.add(entry.noun.lemma)
         return entry
 
     def _frame(self, frames: Sequence[Frame]) -> Frame:
         """A verb that the line has not had, unless there are few."""
-        frame = self.dice.pick(frames)
+        frame = self.rng.choice(frames)
         for _ in range(PATIENCE):
             if frame.verb.infinitive not in self._said:
                 break
-            frame = self.dice.pick(frames)
+            frame = self.rng.choice(frames)
         self._said.add(frame.verb.infinitive)
         return frame
 
@@ -168,21 +168,21 @@ class Writer:
 
     def noun_phrase(self, classes: tuple[str, ...], case: Case, budget: int) -> NounPhrase:
         """A phrase of one of these classes, of about as many words as the budget allows."""
-        dice = self.dice
-        name = dice.pick(self.field.fillable(classes))
-        if name == "person" and case != "gen" and dice.chance(0.2):
+        rng = self.rng
+        name = rng.choice(self.field.fillable(classes))
+        if name == "person" and case != "gen" and rng.chance(0.2):
             return self.somebody()
-        if name == "org" and case != "gen" and self.field.general.countries and dice.chance(0.08):
-            country = dice.pick(self.field.general.countries)
+        if name == "org" and case != "gen" and self.field.general.countries and rng.chance(0.08):
+            country = rng.choice(self.field.general.countries)
             return NounPhrase(country.german, country.english, "n", False)
-        if name == "person" and case == "nom" and self.numeral_free and dice.chance(0.1):
+        if name == "person" and case == "nom" and self.numeral_free and rng.chance(0.1):
             return self._crowd()
         return self.describe(self._noun(name).noun, name, case, budget)
 
     def describe(self, noun: Noun, name: str, case: Case, budget: int) -> NounPhrase:
         """A common noun with article, adjectives and what follows it."""
-        dice = self.dice
-        plural = noun.gender == "p" or (noun.plural is not None and name != "place" and dice.chance(0.3))
+        rng = self.rng
+        plural = noun.gender == "p" or (noun.plural is not None and name != "place" and rng.chance(0.3))
         kind = self._article(noun, plural)
         adjectives = self._adjectives(name, budget)
         gender: Gender = "p" if plural else noun.gender
@@ -194,7 +194,7 @@ class Writer:
         return self._extend(phrase, name, budget - 1 - len(adjectives))
 
     def _article(self, noun: Noun, plural: bool) -> Article:
-        position = self.dice.random()
+        position = self.rng.random()
         if noun.plural is None or position < 0.62:
             return "der"
         if position < 0.94:
@@ -211,13 +211,13 @@ class Writer:
 
     def _adjectives(self, name: str, budget: int) -> tuple[Adjective, ...]:
         known = self.field.adjectives.get(name)
-        if not known or budget < 3 or not self.dice.chance(0.42):
+        if not known or budget < 3 or not self.rng.chance(0.42):
             return ()
-        return (self.dice.pick(known),)
+        return (self.rng.choice(known),)
 
     def _extend(self, phrase: NounPhrase, name: str, budget: int) -> NounPhrase:
         """A genitive, a place or a relative clause behind the noun, when there is room."""
-        position = self.dice.random()
+        position = self.rng.random()
         possessor = POSSESSORS.get(name)
         if budget >= 4 and position < 0.22 and possessor and phrase.definite and self.field.nouns.get(possessor):
             owner = self.describe(self._noun(possessor).noun, possessor, "gen", min(budget - 3, 6))
@@ -244,37 +244,37 @@ class Writer:
 
     def somebody(self) -> NounPhrase:
         """A person with a name."""
-        dice, general = self.dice, self.field.general
-        last = dice.pick(general.surnames)
-        if general.titles and dice.chance(0.5):
-            title = dice.pick(general.titles)
+        rng, general = self.rng, self.field.general
+        last = rng.choice(general.surnames)
+        if general.titles and rng.chance(0.5):
+            title = rng.choice(general.titles)
             return NounPhrase(f"{title.lemma} {last}", f"{title.english.singular} {last}", title.gender, False, True)
-        first, gender = dice.pick(general.firstnames)
+        first, gender = rng.choice(general.firstnames)
         return NounPhrase(f"{first} {last}", f"{first} {last}", gender, False, True)
 
     def _crowd(self) -> NounPhrase:
         self.numeral_free = False
-        people = self.dice.pick(self.field.general.people)
-        count = 2 + self.dice.below(998)
+        people = self.rng.choice(self.field.general.people)
+        count = 2 + self.rng.below(998)
         return NounPhrase(f"{count} {people.german}", f"{count} {people.english}", "p", True, False, False)
 
     # ------------------------------------------------------------------ adverbials
 
     def place(self) -> Phrase:
         """``in berlin``, or ``an der küste``."""
-        dice, general = self.dice, self.field.general
-        if self.field.nouns.get("place") and dice.chance(0.3):
+        rng, general = self.rng, self.field.general
+        if self.field.nouns.get("place") and rng.chance(0.3):
             entry = self._noun("place")
             where = morphology.contract(entry.preposition, morphology.phrase(entry.noun, "der", (), "dat", False))
             preposition = {"in": "in", "an": "on", "auf": "on"}.get(entry.preposition, "in")
             article = "the" if entry.noun.english.plural else ""
             return Phrase(where, f"{preposition} {english.phrase(entry.noun.english, article, (), False)}")
-        city = dice.pick(general.cities if dice.chance(0.7) else general.countries)
+        city = rng.choice(general.cities if rng.chance(0.7) else general.countries)
         return Phrase(f"in {city.german}", f"in {city.english}")
 
     def time(self, tense: Tense) -> Phrase | None:
         """An adverbial of time that does not contradict the tense."""
-        time = self.dice.pick(self.field.general.times)
+        time = self.rng.choice(self.field.general.times)
         if time.english.startswith(FUTURE_TIMES) and tense not in ("future", "modal"):
             return None
         if (time.english.startswith(PAST_TIMES) or time.english.endswith("ago")) and tense in (
@@ -295,21 +295,21 @@ class Writer:
         self, budget: int, frame: Frame | None = None, subject: NounPhrase | None = None, tense: Tense | None = None
     ) -> Clause:
         """A clause of about this many words; complements that are clauses themselves take what is left."""
-        dice = self.dice
-        if frame is None and subject is None and tense != "pluperfect" and dice.chance(PREDICATIVE):
+        rng = self.rng
+        if frame is None and subject is None and tense != "pluperfect" and rng.chance(PREDICATIVE):
             return self._predicative(budget)
         frame = frame or self._frame(self.field.frames if self.depth < MAX_DEPTH else self.field.simple_frames)
-        drawn: Tense = dice.draw(TENSES)
+        drawn: Tense = rng.weighted_choice(TENSES)
         tense = tense or drawn
-        if frame.object and subject is None and tense in ("present", "preterite") and dice.chance(0.2):
+        if frame.object and subject is None and tense in ("present", "preterite") and rng.chance(0.2):
             return self._passive(frame, budget, tense)
         share = max(2, budget // 2 - 2) if not frame.clause else 4
         who = subject or self.noun_phrase(frame.subject, "nom", share)
         used = len(who.german.split()) + 2
         complement, left = self._complement(frame, budget - used)
         adverbials, midway, late = self._adverbials(frame, left, tense)
-        negated = tense in ("present", "preterite") and complement.definite and not frame.clause and dice.chance(0.05)
-        modal = dice.pick(MODALS)
+        negated = tense in ("present", "preterite") and complement.definite and not frame.clause and rng.chance(0.05)
+        modal = rng.choice(MODALS)
         finite, close = morphology.bracket(frame.verb, tense, who.plural, modal[0])
         if not negated:
             english_tense: Tense = "preterite" if tense == "perfect" and late else tense
@@ -353,26 +353,26 @@ class Writer:
 
     def _adverbials(self, frame: Frame, budget: int, tense: Tense) -> tuple[str, str, str]:
         """What stands in the German middle field, what stands with the English verb, and what ends its clause."""
-        dice = self.dice
+        rng = self.rng
         midway = ""
         german: list[str] = []
         english_words: list[str] = []
-        if budget >= 2 and self.time_free and dice.chance(0.4):
+        if budget >= 2 and self.time_free and rng.chance(0.4):
             time = self.time(tense)
             if time:
                 german.append(time.german)
                 english_words.insert(0, time.english)
-        if budget >= 4 and not frame.clause and dice.chance(0.2):
+        if budget >= 4 and not frame.clause and rng.chance(0.2):
             where = self.place()
             german.append(where.german)
             english_words.insert(0, where.english)
-        if frame.verb.infinitive in CHANGES and not frame.object and self.numeral_free and dice.chance(0.6):
+        if frame.verb.infinitive in CHANGES and not frame.object and self.numeral_free and rng.chance(0.6):
             self.numeral_free = False
-            amount = f"{dice.below(40) + 1}" if dice.chance(0.5) else f"{dice.below(20)}.{dice.below(9) + 1}"
+            amount = f"{rng.below(40) + 1}" if rng.chance(0.5) else f"{rng.below(20)}.{rng.below(9) + 1}"
             german.append(f"um {amount} prozent")
             english_words.insert(0, f"by {amount} percent")
-        elif budget >= 1 and not german and not frame.clause and dice.chance(0.18) and self.field.general.adverbs:
-            adverb = dice.pick(self.field.general.adverbs)
+        elif budget >= 1 and not german and not frame.clause and rng.chance(0.18) and self.field.general.adverbs:
+            adverb = rng.choice(self.field.general.adverbs)
             if adverb.german not in CURRENT or tense in ("present", "future", "modal"):
                 german.append(adverb.german)
                 if adverb.english in MIDWAY or adverb.english.endswith("ly"):
@@ -398,11 +398,11 @@ class Writer:
 
     def _predicative(self, budget: int) -> Clause:
         """``der vorschlag war umstritten``."""
-        dice = self.dice
-        name = dice.pick([name for name in self.field.predicates if self.field.nouns.get(name)])
+        rng = self.rng
+        name = rng.choice([name for name in self.field.predicates if self.field.nouns.get(name)])
         who = self.describe(self._noun(name).noun, name, "nom", max(2, budget - 4))
-        word = dice.pick(self.field.predicates[name])
-        past = dice.chance(0.5)
+        word = rng.choice(self.field.predicates[name])
+        past = rng.chance(0.5)
         verb = english.be(who.english_plural, past)
         finite = morphology.SEIN[who.plural + 2 * past]
         return Clause(who, BE, finite, "", False, word.lemma, "", verb, word.english)
@@ -411,7 +411,7 @@ class Writer:
         who = self.noun_phrase(frame.object, "nom", max(2, budget // 2 - 1))
         left = budget - len(who.german.split()) - 2
         agent = NounPhrase("", "", "n", False)
-        if left > 4 and self.dice.chance(0.5):
+        if left > 4 and self.rng.chance(0.5):
             doer = self.noun_phrase(frame.subject, "dat", min(left - 2, 8))
             agent = doer._replace(german=morphology.contract("von", doer.german), english=f"by {doer.english}")
             left -= len(agent.german.split())

@@ -14,10 +14,10 @@ from typing import Literal, TypeVar
 from corpora.errors import CorpusError
 from corpora.synth import lexicon
 from corpora.synth.ceiling import expected_best
-from corpora.synth.dice import Dice
 from corpora.synth.lexicon.entries import Lexicon
 from corpora.synth.mixture import Mixture
 from corpora.synth.news import Newspaper
+from corpora.synth.random_stream import RandomStream
 from corpora.synth.retail import Retail
 from corpora.synth.shop import Line, Shop
 from corpora.synth.topics import fields
@@ -59,14 +59,14 @@ def _shop(departments: int | None, phase: ServedPhase) -> Shop:
 
 def news_chunk(seed: int, departments: int | None, index: int) -> list[tuple[str, str]]:
     """One chunk of out-of-domain pairs; depends on nothing but its arguments."""
-    dice, paper = Dice(seed, "news", index), _newspaper(departments)
-    return [paper.pair(dice) for _ in range(CHUNK)]
+    rng, paper = RandomStream(seed, "news", index), _newspaper(departments)
+    return [paper.pair(rng) for _ in range(CHUNK)]
 
 
 def shop_chunk(seed: int, departments: int | None, phase: ServedPhase, index: int) -> list[Line]:
     """One chunk of in-domain candidates; depends on nothing but its arguments."""
-    dice, shop = Dice(seed, phase, index), _shop(departments, phase)
-    return [shop.line(dice) for _ in range(CHUNK)]
+    rng, shop = RandomStream(seed, phase, index), _shop(departments, phase)
+    return [shop.line(rng) for _ in range(CHUNK)]
 
 
 class Generator:
@@ -103,11 +103,13 @@ class Generator:
     def in_domain(self, phase: str, count: int) -> Iterator[tuple[str, str]]:
         """(German, English) of the shop, in the order served, with the task's share of repeats."""
         candidates = self._chunks(shop_chunk, self.seed, self.departments, _served(phase))
-        return islice(Mixture(Dice(self.seed, phase, "mixture")).stream(candidates), count)
+        return islice(Mixture(RandomStream(self.seed, phase, "mixture")).stream(candidates), count)
 
     def ceiling(self, phase: str, score: Callable[[str, str], float], sample: int = 1000) -> float:
         """The mean score of the best possible output when all is known but the editors' whims; see ``ceiling.py``."""
-        return expected_best(_shop(self.departments, _served(phase)), Dice(self.seed, phase, "ceiling"), score, sample)
+        return expected_best(
+            _shop(self.departments, _served(phase)), RandomStream(self.seed, phase, "ceiling"), score, sample
+        )
 
     def _chunks(self, make: Callable[..., list[T]], *address: object) -> Iterator[T]:
         """Chunks in order, made by this process or by several at once."""

@@ -6,7 +6,7 @@ welcome until their share is reached and dropped afterwards; where nature gives 
 
 from collections.abc import Iterable, Iterator
 
-from corpora.synth.dice import Dice, digest
+from corpora.synth.random_stream import RandomStream, stable_hash
 from corpora.synth.shop import SHARES, Line
 
 DUPLICATES = 0.11  # share of pairs that occurred before, both sides
@@ -20,8 +20,8 @@ SLACK = 3.0  # how far a running share may be off before something is done about
 class Mixture:
     """Keeps the running shares at their targets. What was seen is remembered as 64-bit numbers, not as text."""
 
-    def __init__(self, dice: Dice) -> None:
-        self._dice = dice
+    def __init__(self, rng: RandomStream) -> None:
+        self._rng = rng
         self._emitted = 0
         self._duplicates = 0
         self._refusals = 0
@@ -43,8 +43,8 @@ class Mixture:
         """Whether this candidate is emitted; counts it if so."""
         if self._is_too_many(line.size):
             return False
-        source = digest(line.german)
-        pair = digest(line.german, line.english)
+        source = stable_hash(line.german)
+        pair = stable_hash(line.german, line.english)
         if pair in self._pairs:
             if self._duplicates >= DUPLICATES * (self._emitted + 1):
                 return False
@@ -71,16 +71,16 @@ class Mixture:
         if len(self._memory) < MEMORY:
             self._memory.append(line)
         else:
-            self._memory[self._dice.below(MEMORY)] = line
+            self._memory[self._rng.below(MEMORY)] = line
 
     def _repeats(self) -> Iterator[tuple[str, str]]:
         """Earlier lines, when the natural repeats fall short of their share."""
         if self._duplicates < DUPLICATES * self._emitted - SLACK:
-            line = self._dice.pick(self._memory)
+            line = self._rng.choice(self._memory)
             if self._admit(line):
                 yield line.german, line.english
         if len(self._varied) < VARIED * len(self._sources) - SLACK:
-            line = self._dice.pick(self._memory)
+            line = self._rng.choice(self._memory)
             other = line._replace(english=line.alternative)
-            if line.alternative and digest(line.german) not in self._varied and self._admit(other):
+            if line.alternative and stable_hash(line.german) not in self._varied and self._admit(other):
                 yield other.german, other.english

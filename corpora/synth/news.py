@@ -1,9 +1,9 @@
 """The out-of-domain side: sentences of a newspaper, from headlines to long periods, of a drawn length."""
 
 from corpora.synth.clauses import Writer
-from corpora.synth.dice import Dice, Weighted
 from corpora.synth.lexicon.entries import Phrase
 from corpora.synth.morphology import Tense
+from corpora.synth.random_stream import RandomStream, Weighted
 from corpora.synth.retail import Retail
 from corpora.synth.topics import Field
 
@@ -35,24 +35,24 @@ class Newspaper:
         self._fields = fields
         self._retail = retail
 
-    def pair(self, dice: Dice) -> tuple[str, str]:
+    def pair(self, rng: RandomStream) -> tuple[str, str]:
         while True:
-            low, high = dice.draw(LENGTHS)
-            german, english = self._line(dice, low + dice.below(high - low + 1))
+            low, high = rng.weighted_choice(LENGTHS)
+            german, english = self._line(rng, low + rng.below(high - low + 1))
             if len(german.split()) <= MAX_TOKENS and len(english.split()) <= MAX_TOKENS:
                 return german, english
 
-    def _line(self, dice: Dice, target: int) -> tuple[str, str]:
+    def _line(self, rng: RandomStream, target: int) -> tuple[str, str]:
         """One line: usually one sentence, more when it is to be long."""
-        field = dice.pick(self._fields)
-        writer = Writer(dice, field)
+        field = rng.choice(self._fields)
+        writer = Writer(rng, field)
         parts: list[Phrase] = []
         left = target
-        if target > 8 and dice.chance(0.03):
+        if target > 8 and rng.chance(0.03):
             parts.append(self._dateline(writer))
         while left > 0:
-            room = left if left < 45 else 22 + dice.below(16)
-            retail = dice.chance(self._retail.frequency) and room >= 6
+            room = left if left < 45 else 22 + rng.below(16)
+            retail = rng.chance(self._retail.frequency) and room >= 6
             sentence = self._retail.sentence(writer, room) if retail else self._sentence(writer, room)
             parts.append(sentence)
             left -= len(sentence.german.split()) + 2
@@ -62,40 +62,40 @@ class Newspaper:
 
     @staticmethod
     def _dateline(writer: Writer) -> Phrase:
-        city = writer.dice.pick(writer.field.general.cities)
+        city = writer.rng.choice(writer.field.general.cities)
         return Phrase(f"{city.german} -", f"{city.english} -")
 
     def _sentence(self, writer: Writer, target: int) -> Phrase:
-        dice = writer.dice
+        rng = writer.rng
         if target <= 8:
             return self._short(writer, target)
-        if target >= 12 and dice.chance(0.08):
+        if target >= 12 and rng.chance(0.08):
             return self._quote(writer, target)
-        body = self._opening(writer, min(target - 1, 16 + dice.below(10)))
+        body = self._opening(writer, min(target - 1, 16 + rng.below(10)))
         left = target - len(body.german.split()) - 1
         while left >= 7:
-            more = self._continuation(writer, min(left - 1, 12 + dice.below(10)))
+            more = self._continuation(writer, min(left - 1, 12 + rng.below(10)))
             body = Phrase(f"{body.german} {more.german}", f"{body.english} {more.english}")
             left -= len(more.german.split())
         return Phrase(f"{body.german} .", f"{body.english} .")
 
     def _short(self, writer: Writer, target: int) -> Phrase:
         """A headline, or a sentence of a few words."""
-        dice = writer.dice
+        rng = writer.rng
         if target <= 4:
-            name = dice.pick(
+            name = rng.choice(
                 [name for name in ("plan", "event", "matter", "org", "person") if writer.field.nouns.get(name)]
             )
             phrase = writer.noun_phrase((name,), "nom", target)
             return Phrase(phrase.german, phrase.english)
         clause = writer.clause(target - 1).main()
-        return Phrase(f"{clause.german} .", f"{clause.english} .") if dice.chance(0.8) else clause
+        return Phrase(f"{clause.german} .", f"{clause.english} .") if rng.chance(0.8) else clause
 
     def _opening(self, writer: Writer, budget: int) -> Phrase:
-        dice = writer.dice
-        position = dice.random()
+        rng = writer.rng
+        position = rng.random()
         if position < 0.12 and writer.field.general.openers:
-            opener = dice.pick(writer.field.general.openers)
+            opener = rng.choice(writer.field.general.openers)
             return writer.clause(budget - 3).main(opener)
         if position < 0.24:
             time = writer.time("preterite")
@@ -105,7 +105,7 @@ class Newspaper:
                 writer.time_free = True
                 return clause.main(time)
         if position < 0.34 and budget >= 14:
-            german, english = dice.pick((*SUBORDINATORS[:4], IF))
+            german, english = rng.choice((*SUBORDINATORS[:4], IF))
             now: Tense | None = "present" if (german, english) == IF else None
             then: Tense | None = "future" if now else None
             first = writer.clause(budget // 2 - 1, tense=now).subordinate(german, english)
@@ -114,23 +114,23 @@ class Newspaper:
         return writer.clause(budget).main()
 
     def _continuation(self, writer: Writer, budget: int) -> Phrase:
-        dice = writer.dice
-        position = dice.random()
+        rng = writer.rng
+        position = rng.random()
         if position < 0.5:
-            german, english = dice.pick(SUBORDINATORS)
+            german, english = rng.choice(SUBORDINATORS)
             clause = writer.clause(budget - 1).subordinate(german, english)
             return Phrase(f", {clause.german}", clause.english)
         if position < 0.62:
             clause = writer.clause(budget - 2, tense="pluperfect").subordinate("nachdem", "after")
             return Phrase(f", {clause.german}", clause.english)
-        german, english = dice.pick(COORDINATORS)
+        german, english = rng.choice(COORDINATORS)
         clause = writer.clause(budget - 2).main()
         return Phrase(f"{german} {clause.german}", f"{english} {clause.english}")
 
     def _quote(self, writer: Writer, target: int) -> Phrase:
-        dice = writer.dice
+        rng = writer.rng
         said = self._opening(writer, target - 7)
-        verb = dice.draw(SAYING)
+        verb = rng.weighted_choice(SAYING)
         speaker = writer.somebody()
         german = said.german.removesuffix(" ,")
         return Phrase(

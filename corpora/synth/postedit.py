@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from corpora.synth.dice import Dice, digest
 from corpora.synth.english import indefinite
+from corpora.synth.random_stream import RandomStream, stable_hash
 
 STYLES = 4  # how many houses of editors there are; each category belongs to one
 LOYALTY = 0.78  # how often an editor keeps to the style of the house
@@ -96,20 +96,20 @@ class House:
 
     @classmethod
     def of(cls, category: str) -> "House":
-        return cls(digest("house", category) % STYLES)
+        return cls(stable_hash("house", category) % STYLES)
 
-    def variant(self, template: str, variants: int, dice: Dice) -> int:
+    def variant(self, template: str, variants: int, rng: RandomStream) -> int:
         """The rendering of a template: usually the house's favourite, else any."""
         if variants == 1:
             return 0
-        favourite = digest("variant", self.number, template) % variants
-        return favourite if dice.chance(LOYALTY) else dice.below(variants)
+        favourite = stable_hash("variant", self.number, template) % variants
+        return favourite if rng.chance(LOYALTY) else rng.below(variants)
 
-    def rephrase(self, english: str, dice: Dice) -> str:
+    def rephrase(self, english: str, rng: RandomStream) -> str:
         """The house's synonyms."""
         for literal, alternatives in SYNONYMS.items():
-            if literal in english and dice.chance(LOYALTY):
-                choice = digest("synonym", self.number, literal) % (len(alternatives) + 1)
+            if literal in english and rng.chance(LOYALTY):
+                choice = stable_hash("synonym", self.number, literal) % (len(alternatives) + 1)
                 if choice and alternatives[choice - 1] not in english:  # nothing is "durable and durable"
                     english = _replace(english, literal, alternatives[choice - 1])
         return english
@@ -125,15 +125,15 @@ def _replace(text: str, old: str, new: str) -> str:
     )
 
 
-def vendor_german(german: str, brand: str, dice: Dice) -> str:
+def vendor_german(german: str, brand: str, rng: RandomStream) -> str:
     """The raw source: what a vendor typed, who does not mistype the brand."""
     words = german.split()
-    if dice.chance(ABBREVIATION):
-        words = abbreviate(words, HASTY_ABBREVIATIONS if dice.chance(HASTY) else ABBREVIATIONS)
-    if dice.chance(TYPO):
-        words = mistype(words, brand, dice)
-    if dice.chance(STRAY):
-        words = litter(words, dice)
+    if rng.chance(ABBREVIATION):
+        words = abbreviate(words, HASTY_ABBREVIATIONS if rng.chance(HASTY) else ABBREVIATIONS)
+    if rng.chance(TYPO):
+        words = mistype(words, brand, rng)
+    if rng.chance(STRAY):
+        words = litter(words, rng)
     return " ".join(words)
 
 
@@ -151,16 +151,16 @@ def abbreviate(words: list[str], table: Mapping[str, str] = ABBREVIATIONS) -> li
     return made
 
 
-def mistype(words: list[str], brand: str, dice: Dice) -> list[str]:
+def mistype(words: list[str], brand: str, rng: RandomStream) -> list[str]:
     """One slip of the finger in one of the longer words."""
     places = [
         place for place, word in enumerate(words) if len(word) > 4 and word.isalpha() and word not in brand.split()
     ]
     if not places:
         return words
-    place = dice.pick(places)
+    place = rng.choice(places)
     slipped = words.copy()
-    slipped[place] = dice.pick(SLIPS)(words[place], 1 + dice.below(len(words[place]) - 2))
+    slipped[place] = rng.choice(SLIPS)(words[place], 1 + rng.below(len(words[place]) - 2))
     return slipped
 
 
@@ -187,9 +187,9 @@ def _transcribe(word: str, at: int) -> str:
 SLIPS: tuple[Callable[[str, int], str], ...] = (_swap, _drop, _double, _transcribe, _transcribe)
 
 
-def litter(words: list[str], dice: Dice) -> list[str]:
+def litter(words: list[str], rng: RandomStream) -> list[str]:
     """Punctuation left over from a copied list."""
-    position = dice.random()
+    position = rng.random()
     if position < 0.4:
         return [",", *words]
     if position < 0.6:
@@ -199,19 +199,19 @@ def litter(words: list[str], dice: Dice) -> list[str]:
     return [*words, ":"] if words[-1].isalpha() else words
 
 
-def editor_english(english: str, house: House, dice: Dice) -> str:
+def editor_english(english: str, house: House, rng: RandomStream) -> str:
     """The reference of the forward half: the house's synonyms, and degrees spelt out."""
-    if "° c" in english and dice.chance(DEGREES_SPELT_OUT):
+    if "° c" in english and rng.chance(DEGREES_SPELT_OUT):
         english = english.replace("° c", "degrees")
-    return house.rephrase(english, dice)
+    return house.rephrase(english, rng)
 
 
-def vendor_english(english: str, dice: Dice) -> str:
+def vendor_english(english: str, rng: RandomStream) -> str:
     """The reference of the reversed half: a vendor's own English, good or hasty."""
-    if not dice.chance(POOR_ENGLISH):
+    if not rng.chance(POOR_ENGLISH):
         return english
     words = english.split()
-    slip = dice.below(5)
+    slip = rng.below(5)
     if slip == 0 and len(words) > 3:
         words = [word for word in words if word not in ("the", "a", "an")]
     elif slip == 1:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from corpora.synth import english
-from corpora.synth.dice import Dice
 from corpora.synth.lexicon.entries import Action, Adjective, Attribute, Lexicon, Noun, Part, Phrase, Range, Verb
+from corpora.synth.random_stream import RandomStream
 from corpora.synth.usage import DOZENS, PAPERS, PIECES, PLAIN, RIVALS, SETS, TINTED, echoes, kind, overlap
 from corpora.synth.wares import SIZES, Ware
 
@@ -85,159 +85,159 @@ def _need(options: object) -> None:
         raise UnavailableError
 
 
-def _feature(record: Record, dice: Dice) -> None:
+def _feature(record: Record, rng: RandomStream) -> None:
     _need(record.ware.features)
-    record.features = (dice.pick(record.ware.features),)
+    record.features = (rng.choice(record.ware.features),)
 
 
-def _two_features(record: Record, dice: Dice) -> None:
+def _two_features(record: Record, rng: RandomStream) -> None:
     _need(len(record.ware.features) > 1)
-    first = dice.pick(record.ware.features)
-    second = dice.pick(record.ware.features)
+    first = rng.choice(record.ware.features)
+    second = rng.choice(record.ware.features)
     _need(first is not second and second.lemma not in RIVALS.get(first.lemma, ()))
     record.features = (first, second)
 
 
-def _color(record: Record, dice: Dice) -> None:
+def _color(record: Record, rng: RandomStream) -> None:
     _need(record.ware.colorful)
-    record.color = dice.skewed(record.lexicon.colors)
+    record.color = rng.skewed_choice(record.lexicon.colors)
 
 
-def _material(record: Record, dice: Dice) -> None:
+def _material(record: Record, rng: RandomStream) -> None:
     _need(record.ware.materials)
-    record.material = dice.pick(record.ware.materials)
+    record.material = rng.choice(record.ware.materials)
 
 
-def _part(record: Record, dice: Dice) -> None:
+def _part(record: Record, rng: RandomStream) -> None:
     options = [part for part in record.ware.parts if part.noun.lemma not in PLAIN]
     _need(options)
-    record.part = dice.pick(options)
+    record.part = rng.choice(options)
 
 
-def _part_adjective(record: Record, dice: Dice) -> None:
+def _part_adjective(record: Record, rng: RandomStream) -> None:
     _need(record.ware.described_parts)
-    record.part = dice.pick(record.ware.described_parts)
-    record.part_adjective = dice.pick(record.part.adjectives)
+    record.part = rng.choice(record.ware.described_parts)
+    record.part_adjective = rng.choice(record.part.adjectives)
 
 
-def _value(record: Record, dice: Dice) -> None:
+def _value(record: Record, rng: RandomStream) -> None:
     _need(record.ware.attributes)
-    attribute = dice.pick(record.ware.attributes)
-    record.attribute, record.value = attribute, _draw_value(attribute, record, dice)
+    attribute = rng.choice(record.ware.attributes)
+    record.attribute, record.value = attribute, _draw_value(attribute, record, rng)
 
 
-def _figure(record: Record, dice: Dice) -> None:
+def _figure(record: Record, rng: RandomStream) -> None:
     """A value that says something without its name: ``30x40 cm``, but not ``solide``."""
-    _value(record, dice)
+    _value(record, rng)
     assert record.value is not None
     assert record.attribute is not None
     values = record.attribute.values
     _need(values.shared or values.unit or any(character.isdigit() for character in record.value.german[:-1]))
 
 
-def _measure(record: Record, dice: Dice) -> None:
+def _measure(record: Record, rng: RandomStream) -> None:
     """A plain number whose unit has a long English name: ``32-ounce``."""
     units = record.lexicon.units
     options = [a for a in record.ware.attributes if len(a.values.ranges) == 1 and a.values.unit in units]
     options = [a for a in options if units[a.values.unit].english_long and a.values.unit not in PIECES]
     _need(options)
-    attribute = dice.pick(options)
-    record.attribute, record.value = attribute, _draw_value(attribute, record, dice)
+    attribute = rng.choice(options)
+    record.attribute, record.value = attribute, _draw_value(attribute, record, rng)
 
 
-def _use(record: Record, dice: Dice) -> None:
+def _use(record: Record, rng: RandomStream) -> None:
     _need(record.ware.uses)
-    record.use = dice.pick(record.ware.uses)
+    record.use = rng.choice(record.ware.uses)
 
 
-def _fit(record: Record, dice: Dice) -> None:
+def _fit(record: Record, rng: RandomStream) -> None:
     """A use that can follow "geeignet": a purpose, not a place."""
     _need(record.ware.purposes)
-    record.use = dice.pick(record.ware.purposes)
+    record.use = rng.choice(record.ware.purposes)
 
 
-def _two_fits(record: Record, dice: Dice) -> None:
-    _fit(record, dice)
-    record.other_use = dice.pick(record.ware.purposes)
+def _two_fits(record: Record, rng: RandomStream) -> None:
+    _fit(record, rng)
+    record.other_use = rng.choice(record.ware.purposes)
     assert record.use is not None
     _need(kind(record.use.german) and kind(record.use.german) == kind(record.other_use.german))
     _need(not overlap(record.use.german, record.other_use.german))
     _need(not overlap(record.use.english, record.other_use.english))
 
 
-def _action(record: Record, dice: Dice) -> None:
+def _action(record: Record, rng: RandomStream) -> None:
     _need(record.ware.actions)
-    record.action = dice.pick(record.ware.actions)
+    record.action = rng.choice(record.ware.actions)
     _need(record.use is None or not overlap(record.use.german, record.action.rest))
 
 
-def _accessory(record: Record, dice: Dice) -> None:
+def _accessory(record: Record, rng: RandomStream) -> None:
     _need(record.ware.accessories)
-    record.accessory = dice.pick(record.ware.accessories)
+    record.accessory = rng.choice(record.ware.accessories)
 
 
-def _missed_accessory(record: Record, dice: Dice) -> None:
+def _missed_accessory(record: Record, rng: RandomStream) -> None:
     """One whose absence is worth a word."""
     options = [noun for noun in record.ware.accessories if not noun.lemma.endswith(PAPERS)]
     _need(options)
-    record.accessory = dice.pick(options)
+    record.accessory = rng.choice(options)
 
 
-def _single_accessory(record: Record, dice: Dice) -> None:
+def _single_accessory(record: Record, rng: RandomStream) -> None:
     """One that can be counted, in both languages."""
     options = [noun for noun in record.ware.accessories if noun.gender != "p" and noun.plural]
     options = [noun for noun in options if noun.english.singular and noun.english.plural]
     _need(options)
-    record.accessory = dice.pick(options)
+    record.accessory = rng.choice(options)
 
 
-def _handling(record: Record, dice: Dice) -> None:
+def _handling(record: Record, rng: RandomStream) -> None:
     _need(record.ware.handlings)
-    record.handling = dice.pick(record.ware.handlings)
+    record.handling = rng.choice(record.ware.handlings)
 
 
-def _brand(record: Record, dice: Dice) -> None:
-    record.brand = dice.skewed(record.lexicon.brands)
+def _brand(record: Record, rng: RandomStream) -> None:
+    record.brand = rng.skewed_choice(record.lexicon.brands)
 
 
-def _code(record: Record, dice: Dice) -> None:
-    letters = "".join(dice.pick(CODE_LETTERS) for _ in range(2 + dice.below(2)))
-    record.code = f"{letters}{'-' if dice.chance(0.5) else ''}{100 + dice.below(9900)}"
+def _code(record: Record, rng: RandomStream) -> None:
+    letters = "".join(rng.choice(CODE_LETTERS) for _ in range(2 + rng.below(2)))
+    record.code = f"{letters}{'-' if rng.chance(0.5) else ''}{100 + rng.below(9900)}"
 
 
-def _count(record: Record, dice: Dice) -> None:
+def _count(record: Record, rng: RandomStream) -> None:
     """Some things are sold by the dozen, and nobody buys a dozen sofas."""
     if record.ware.head.lemma in DOZENS:
-        record.count = 4 + 2 * int(dice.random() ** 2 * 11)
+        record.count = 4 + 2 * int(rng.random() ** 2 * 11)
     else:
-        record.count = 2 + int(dice.random() ** 3 * 3)
+        record.count = 2 + int(rng.random() ** 3 * 3)
 
 
-def _pack(record: Record, dice: Dice) -> None:
+def _pack(record: Record, rng: RandomStream) -> None:
     """A number of something that comes in packs."""
     _need(record.ware.head.lemma in DOZENS or record.ware.head.lemma in SETS)
-    _count(record, dice)
+    _count(record, rng)
 
 
-def _size(record: Record, dice: Dice) -> None:
+def _size(record: Record, rng: RandomStream) -> None:
     _need(record.ware.sized)
-    record.size = dice.pick(SIZES)
+    record.size = rng.choice(SIZES)
 
 
-def _plural(record: Record, dice: Dice) -> None:  # noqa: ARG001
+def _plural(record: Record, rng: RandomStream) -> None:  # noqa: ARG001
     _need(record.product.plural and record.product.english.plural)
 
 
-def _head_plural(record: Record, dice: Dice) -> None:  # noqa: ARG001
+def _head_plural(record: Record, rng: RandomStream) -> None:  # noqa: ARG001
     _need(record.ware.head.plural and record.ware.head.english.plural)
 
 
-def _single(record: Record, dice: Dice) -> None:  # noqa: ARG001
+def _single(record: Record, rng: RandomStream) -> None:  # noqa: ARG001
     _need(record.product.gender != "p" and record.product.english.singular)
 
 
 # what a template's slots need, in the order in which it is drawn
-DRAWS: dict[str, Callable[[Record, Dice], None]] = {
+DRAWS: dict[str, Callable[[Record, RandomStream], None]] = {
     "singular": _single,
     "plural": _plural,
     "heads": _head_plural,
@@ -266,18 +266,18 @@ DRAWS: dict[str, Callable[[Record, Dice], None]] = {
 }
 
 
-def draw(ware: Ware, lexicon: Lexicon, needs: tuple[str, ...], dice: Dice) -> Record:
+def draw(ware: Ware, lexicon: Lexicon, needs: tuple[str, ...], rng: RandomStream) -> Record:
     """A record of this ware that has what is needed; ``UnavailableError`` when the ware has it not."""
     compounds = ware.compounds
     if not MATERIAL.isdisjoint(needs):  # a cotton pillow is not made of polyester
         compounds = ware.neutral_compounds
     elif "color" in needs:  # nor a gold ring green
         compounds = ware.paintable_compounds
-    product = dice.skewed(compounds) if compounds and dice.chance(COMPOUND_SHARE) else ware.head
+    product = rng.skewed_choice(compounds) if compounds and rng.chance(COMPOUND_SHARE) else ware.head
     record = Record(ware, lexicon, product)
     _need(not {"plural", "heads"}.issubset(needs) or product is not ware.head)  # "hosen und hosen"
     for need in needs:
-        DRAWS[need](record, dice)
+        DRAWS[need](record, rng)
     _need(not _is_said_twice(record))
     _need(record.color is None or TINTED.isdisjoint(feature.lemma for feature in record.features))
     return record
@@ -313,31 +313,31 @@ def _is_named_twice(record: Record) -> bool:
     )
 
 
-def number(range_: Range, dice: Dice) -> str:
+def number(range_: Range, rng: RandomStream) -> str:
     """A number of the range, written with a period."""
-    drawn = range_.low + range_.step * dice.below((range_.high - range_.low) // range_.step + 1)
+    drawn = range_.low + range_.step * rng.below((range_.high - range_.low) // range_.step + 1)
     if not range_.decimals:
         return str(drawn)
     digits = f"{drawn:0{range_.decimals + 1}d}"
     return f"{digits[: -range_.decimals]}.{digits[-range_.decimals :]}".rstrip("0").rstrip(".")
 
 
-def _draw_value(attribute: Attribute, record: Record, dice: Dice) -> Value:
+def _draw_value(attribute: Attribute, record: Record, rng: RandomStream) -> Value:
     values = attribute.values
     if values.choices:
-        choice = dice.pick(values.choices)
+        choice = rng.choice(values.choices)
         return Value(choice.german, choice.english)
     if values.shared == "colors":
-        color = dice.skewed(record.lexicon.colors)
+        color = rng.skewed_choice(record.lexicon.colors)
         return Value(color.lemma, color.english)
     if values.shared == "sizes":
-        size = dice.pick(SIZES)
+        size = rng.choice(SIZES)
         return Value(size, size)
     if values.shared == "materials":
         _need(record.ware.materials)
-        material = dice.pick(record.ware.materials)
+        material = rng.choice(record.ware.materials)
         return Value(material.lemma, english.noun(material.english, False))
-    numbers = "x".join(number(one, dice) for one in values.ranges)
+    numbers = "x".join(number(one, rng) for one in values.ranges)
     unit = record.lexicon.units.get(values.unit)
     _need(numbers != "1" or len(values.unit) < 4)  # "1 stunden"
     if unit is None:

@@ -5,9 +5,9 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from corpora.synth import postedit
-from corpora.synth.dice import Dice, Weighted, share
 from corpora.synth.lexicon.entries import Lexicon, Scope
 from corpora.synth.postedit import House
+from corpora.synth.random_stream import RandomStream, Weighted, stable_fraction
 from corpora.synth.records import Record, UnavailableError, draw
 from corpora.synth.templates import HOME, Template, from_line, read
 from corpora.synth.usage import contradicts, stutters
@@ -43,7 +43,7 @@ def count_numerals(text: str) -> int:
 
 def is_served(german: str, phase: Phase) -> bool:
     """Whether a line can occur in a phase: the services share little beyond what recurs by nature."""
-    position = share("served", german)
+    position = stable_fraction("served", german)
     return position < DEV_LINES + SHARED_LINES if phase != "training" else position >= DEV_LINES
 
 
@@ -65,14 +65,14 @@ class Draft(NamedTuple):
     size: str
     german: str
 
-    def english(self, is_reversed: bool, dice: Dice) -> str:
+    def english(self, is_reversed: bool, rng: RandomStream) -> str:
         """One of the references this line can have."""
         variants = len(self.template.english)
         if is_reversed:
-            variant = 0 if dice.chance(0.7) else dice.below(variants)
-            return postedit.vendor_english(self.template.render_english(self.record, variant), dice)
-        variant = self.house.variant(self.template.name, variants, dice)
-        return postedit.editor_english(self.template.render_english(self.record, variant), self.house, dice)
+            variant = 0 if rng.chance(0.7) else rng.below(variants)
+            return postedit.vendor_english(self.template.render_english(self.record, variant), rng)
+        variant = self.house.variant(self.template.name, variants, rng)
+        return postedit.editor_english(self.template.render_english(self.record, variant), self.house, rng)
 
 
 class Shop:
@@ -96,25 +96,25 @@ class Shop:
                     template = from_line(category.identifier, line)
                     self._lines[category.identifier, size].append((line.scope, template))
 
-    def draft(self, dice: Dice) -> Draft:
-        size = dice.draw(self._sizes)
+    def draft(self, rng: RandomStream) -> Draft:
+        size = rng.weighted_choice(self._sizes)
         while True:
-            ware = dice.draw(self._stock.wares)
+            ware = rng.weighted_choice(self._stock.wares)
             category = ware.category.identifier
             own = self._lines.get((category, size))
-            if own and dice.chance(OWN_LINES[size]):
-                scope, template = dice.pick(own)
+            if own and rng.chance(OWN_LINES[size]):
+                scope, template = rng.choice(own)
                 if not scope.admits(ware.head.lemma):
                     continue
             else:
-                template = dice.draw(self._templates[size])
+                template = rng.weighted_choice(self._templates[size])
                 if not template.scope.admits(category):
                     continue
             try:
-                record = draw(ware, self._stock.lexicon, template.needs, dice)
+                record = draw(ware, self._stock.lexicon, template.needs, rng)
             except UnavailableError:
                 continue
-            template.draw_numbers(record, dice)
+            template.draw_numbers(record, rng)
             german = template.render_german(record)
             if german.count(" ") + 1 in LENGTHS[size] and self._may_serve(german, record):
                 return Draft(template, record, self._houses[category], size, german)
@@ -125,12 +125,12 @@ class Shop:
             return False
         return not (contradicts(german) or stutters(german) or record.stutters(german))
 
-    def line(self, dice: Dice) -> Line:
+    def line(self, rng: RandomStream) -> Line:
         while True:
-            draft = self.draft(dice)
-            is_reversed = dice.chance(REVERSED)
-            german = draft.german if is_reversed else postedit.vendor_german(draft.german, draft.record.brand, dice)
-            english = draft.english(is_reversed, dice)
-            other = draft.english(is_reversed, dice) if dice.chance(ALTERNATIVES) else english
+            draft = self.draft(rng)
+            is_reversed = rng.chance(REVERSED)
+            german = draft.german if is_reversed else postedit.vendor_german(draft.german, draft.record.brand, rng)
+            english = draft.english(is_reversed, rng)
+            other = draft.english(is_reversed, rng) if rng.chance(ALTERNATIVES) else english
             if all(len(text.split()) <= MAX_TOKENS for text in (german, english, other)):
                 return Line(german, english, other if other != english else "", draft.size)

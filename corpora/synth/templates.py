@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from corpora.synth import english, morphology
-from corpora.synth.dice import Dice
 from corpora.synth.lexicon import notation
 from corpora.synth.lexicon.entries import Adjective, Noun, Phrase, Scope
 from corpora.synth.morphology import Article, Case
+from corpora.synth.random_stream import RandomStream
 from corpora.synth.records import DRAWS, Record, number
 
 Segment = str | Callable[[Record], str]
@@ -74,9 +74,9 @@ class Template:
     def render_english(self, record: Record, variant: int) -> str:
         return "".join(part if isinstance(part, str) else part(record) for part in self.english[variant])
 
-    def draw_numbers(self, record: Record, dice: Dice) -> None:
+    def draw_numbers(self, record: Record, rng: RandomStream) -> None:
         for slot, range_ in self.numbers:
-            record.numbers[slot] = number(notation.number_range(range_), dice)
+            record.numbers[slot] = number(notation.number_range(range_), rng)
 
 
 # ---------------------------------------------------------------------- slots

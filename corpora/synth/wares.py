@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
-from corpora.synth.dice import Weighted, share
 from corpora.synth.lexicon.entries import (
     Action,
     Adjective,
@@ -21,6 +20,7 @@ from corpora.synth.lexicon.entries import (
     Verb,
 )
 from corpora.synth.morphology import compound
+from corpora.synth.random_stream import Weighted, stable_fraction
 
 Phase = Literal["mock", "dev", "training", "news"]
 T = TypeVar("T")
@@ -39,7 +39,7 @@ SIZES = ("xs", "s", "m", "l", "xl", "xxl", "36", "38", "40", "42", "44")
 
 def belongs(phase: Phase, *word: str) -> bool:
     """Whether a phase may use a word; the newspaper may use what both phases share, and half of the rest."""
-    position = share("phase", *word)
+    position = stable_fraction("phase", *word)
     if phase == "news":
         return position >= DEV_ONLY / 2 and position < 1 - TRAINING_ONLY / 2
     if position < DEV_ONLY:
@@ -49,7 +49,7 @@ def belongs(phase: Phase, *word: str) -> bool:
 
 def exposed(lemma: str, is_compound: bool) -> bool:
     """Whether a newspaper has ever printed the word."""
-    return share("exposed", lemma) < (EXPOSED_COMPOUNDS if is_compound else EXPOSED_WORDS)
+    return stable_fraction("exposed", lemma) < (EXPOSED_COMPOUNDS if is_compound else EXPOSED_WORDS)
 
 
 @dataclass(slots=True)
@@ -142,6 +142,6 @@ class Stock:
             if phase == "news":
                 heads = [head for head in heads if head.lemma not in shifted and exposed(head.lemma, False)]
             for head in heads:
-                weight = 0.4 + share("popularity", category.identifier, head.lemma)
+                weight = 0.4 + stable_fraction("popularity", category.identifier, head.lemma)
                 wares.append((_ware(category, head, phase, shifted, substances), weight))
         self.wares = Weighted(wares)

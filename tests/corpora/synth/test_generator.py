@@ -12,8 +12,8 @@ from corpora.checking import Rules, problems
 from corpora.cleaning import Cleaner, Settings
 from corpora.errors import CorpusError
 from corpora.synth import Generator, lexicon, postedit
-from corpora.synth.dice import Dice
 from corpora.synth.generator import CHUNK, DEPARTMENTS, news_chunk, shop_chunk
+from corpora.synth.random_stream import RandomStream
 from corpora.synth.shop import MAX_TOKENS, Shop
 from corpora.synth.templates import HOME, read
 from corpora.synth.wares import belongs
@@ -132,13 +132,13 @@ def test_in_domain_lengths_are_the_tasks(training):
 def test_no_other_reference_is_too_long_to_be_served(monkeypatch):
     """A vendor's ``w /`` is one token more than ``with``."""
 
-    def english(is_reversed, dice):
-        return postedit.vendor_english(f"with{' bag' * 24}", dice)
+    def english(is_reversed, rng):
+        return postedit.vendor_english(f"with{' bag' * 24}", rng)
 
     long = SimpleNamespace(english=english, german="mit tasche", record=SimpleNamespace(brand=""), size="x")
-    shop, dice = Shop(lexicon.load(), "training"), Dice("long lines")
-    monkeypatch.setattr(shop, "draft", lambda dice: long)
-    lines = [shop.line(dice) for _ in range(500)]
+    shop, rng = Shop(lexicon.load(), "training"), RandomStream("long lines")
+    monkeypatch.setattr(shop, "draft", lambda rng: long)
+    lines = [shop.line(rng) for _ in range(500)]
     assert all(len(text.split()) <= MAX_TOKENS for line in lines for text in line[:3])
 
 
@@ -185,13 +185,13 @@ def test_every_kind_of_editing_occurs(training):
 
 
 def test_lines_are_said_of_the_products_they_are_meant_for():
-    shop, dice = Shop(lexicon.load(), "training"), Dice(3)
+    shop, rng = Shop(lexicon.load(), "training"), RandomStream(3)
     scopes = {
         f"{category.identifier}: {line.german}": line.scope
         for category in lexicon.load().categories
         for line in category.lines
     }
-    drafts = [shop.draft(dice) for _ in range(2000)]
+    drafts = [shop.draft(rng) for _ in range(2000)]
     own = [(scopes[draft.template.name], draft) for draft in drafts if draft.template.name in scopes]
     assert len(own) > 100
     assert all(scope.admits(draft.record.ware.head.lemma) for scope, draft in own)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from corpora.synth.dice import Dice
 from corpora.synth.lexicon import load
 from corpora.synth.lexicon.entries import Attribute, Category, Lexicon, Part, Phrase, Unit
 from corpora.synth.lexicon.notation import EVERYWHERE, action, adjective, noun, values
+from corpora.synth.random_stream import RandomStream
 from corpora.synth.records import Record, UnavailableError, Value, draw
 from corpora.synth.templates import HOME, TemplateError, compile_template, from_line, read
 from corpora.synth.wares import Ware
@@ -115,45 +115,45 @@ def test_a_stronger_need_replaces_the_weaker():
 
 def test_lines_of_a_category_have_numbers(ware):
     template = from_line("bedding", Phrase("bei {n:30..30} ° c , {color}", "at {n:30..30} ° c , {color}"))
-    record = draw(ware, Lexicon(colors=[RED]), template.needs, Dice(1))
-    template.draw_numbers(record, Dice(1))
+    record = draw(ware, Lexicon(colors=[RED]), template.needs, RandomStream(1))
+    template.draw_numbers(record, RandomStream(1))
     assert template.render_german(record) == "bei 30 ° c , rot"
     assert template.render_english(record, 0) == "at 30 ° c , red"
 
 
 def test_a_ware_without_what_is_needed_is_refused(ware):
     with pytest.raises(UnavailableError):
-        draw(ware, Lexicon(), ("accessory",), Dice(1))
+        draw(ware, Lexicon(), ("accessory",), RandomStream(1))
 
 
 def test_nobody_misses_a_warranty_card(ware):
     ware.accessories = [noun("die garantiekarte, garantiekarten", "warranty card", {}), BAG]
-    assert {draw(ware, Lexicon(), ("missed accessory",), Dice(seed)).accessory for seed in range(20)} == {BAG}
+    assert {draw(ware, Lexicon(), ("missed accessory",), RandomStream(seed)).accessory for seed in range(20)} == {BAG}
 
 
 def test_exact_numbers_are_not_measured(ware):
     ware.attributes = [Attribute(WEIGHT, values("2..4 stück"), EVERYWHERE)]
     pieces = Lexicon(units={"stück": Unit("stück", "pieces", "piece", "")})
-    value = draw(ware, pieces, ("value",), Dice(1)).value
+    value = draw(ware, pieces, ("value",), RandomStream(1)).value
     assert value is not None
     assert value.unit == "stück"
     with pytest.raises(UnavailableError):
-        draw(ware, pieces, ("measure",), Dice(1))
+        draw(ware, pieces, ("measure",), RandomStream(1))
 
 
 def test_only_small_things_come_by_the_dozen(ware):
-    assert max(draw(ware, Lexicon(), ("count",), Dice(seed)).count for seed in range(300)) == 4
+    assert max(draw(ware, Lexicon(), ("count",), RandomStream(seed)).count for seed in range(300)) == 4
     with pytest.raises(UnavailableError):
-        draw(ware, Lexicon(), ("pack",), Dice(1))
+        draw(ware, Lexicon(), ("pack",), RandomStream(1))
     ware.head = noun("die tasse, tassen", "cup", {})
-    assert max(draw(ware, Lexicon(), ("pack",), Dice(seed)).count for seed in range(300)) > 12
+    assert max(draw(ware, Lexicon(), ("pack",), RandomStream(seed)).count for seed in range(300)) > 12
 
 
 def drawn(ware, needs, seeds=range(60), **lists):
     """What is drawn with some seeds; a ware that has it not is left out."""
     for seed in seeds:
         try:
-            yield draw(ware, Lexicon(**lists), needs, Dice(seed))
+            yield draw(ware, Lexicon(**lists), needs, RandomStream(seed))
         except UnavailableError:
             continue
 
@@ -184,9 +184,9 @@ def test_gold_has_one_color(ware):
 def test_a_bare_value_says_what_it_is(ware):
     ware.attributes = [Attribute(WEIGHT, values("{solide=solid, sauber=clean}"), EVERYWHERE)]
     with pytest.raises(UnavailableError):
-        draw(ware, Lexicon(units=UNITS), ("figure",), Dice(1))
+        draw(ware, Lexicon(units=UNITS), ("figure",), RandomStream(1))
     ware.attributes = [Attribute(WEIGHT, values("300..300 g"), EVERYWHERE)]
-    record = draw(ware, Lexicon(units=UNITS), ("figure",), Dice(1))
+    record = draw(ware, Lexicon(units=UNITS), ("figure",), RandomStream(1))
     assert compile_template("test", "{figure}", ["{figure}"]).render_german(record) == "300 g"
 
 
@@ -200,11 +200,11 @@ def test_what_cannot_be_counted_has_no_indefinite_article(record):
 
 def test_blankets_and_other_blankets_are_not_the_same(ware):
     with pytest.raises(UnavailableError):
-        draw(ware, Lexicon(), ("plural", "heads"), Dice(1))
+        draw(ware, Lexicon(), ("plural", "heads"), RandomStream(1))
 
 
 def test_suitable_for_takes_purposes_only(ware):
-    assert {draw(ware, Lexicon(), ("fit",), Dice(seed)).use for seed in range(20)} == {ware.uses[0]}
+    assert {draw(ware, Lexicon(), ("fit",), RandomStream(seed)).use for seed in range(20)} == {ware.uses[0]}
 
 
 @pytest.mark.parametrize("german", ["{gadget}", "{ein}", "{pretty product}"])

@@ -7,8 +7,8 @@ from itertools import combinations
 import pytest
 
 from corpora.synth import lexicon
-from corpora.synth.dice import Dice
 from corpora.synth.generator import Generator
+from corpora.synth.random_stream import RandomStream
 from corpora.synth.records import UnavailableError, draw
 from corpora.synth.shop import Shop
 from corpora.synth.usage import DOZENS, RIVALS, SETS, contradicts, echoes, kind, overlap, stutters
@@ -19,8 +19,8 @@ ENDING = "(?:e[mnrs]?)?"
 @pytest.fixture(scope="module")
 def drafts():
     """Lines before editing, with the record that they were made from."""
-    shop, dice = Shop(lexicon.load(), "training"), Dice(3, "clean lines")
-    return [shop.draft(dice) for _ in range(10_000)]
+    shop, rng = Shop(lexicon.load(), "training"), RandomStream(3, "clean lines")
+    return [shop.draft(rng) for _ in range(10_000)]
 
 
 def adjectives(record):
@@ -159,7 +159,7 @@ def test_two_uses_in_a_line_are_of_one_kind(drafts):
     pairs = []
     for draft in drafts:
         with suppress(UnavailableError):
-            record = draw(draft.record.ware, draft.record.lexicon, ("fit2",), Dice(draft.german))
+            record = draw(draft.record.ware, draft.record.lexicon, ("fit2",), RandomStream(draft.german))
             assert record.use
             assert record.other_use
             pairs.append((record.use, record.other_use))
