@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from corpora.synth import english, morphology
-from corpora.synth.lexicon.entries import Adjective, ClassedNoun, EnglishVerb, Frame, Gender, Noun, Phrase, Verb
+from corpora.synth.lexicon.entries import Adjective, EnglishVerb, Gender, NewsNoun, Noun, Phrase, Verb, VerbFrame
 from corpora.synth.morphology import Article, Case, Modal, Tense
 from corpora.synth.random_stream import RandomStream, Weighted
 from corpora.synth.topics import Field
@@ -144,7 +144,7 @@ class Writer:
         self.depth = 0  # of dass-clauses
         self._said: set[str] = set()
 
-    def _noun(self, name: str) -> ClassedNoun:
+    def _noun(self, name: str) -> NewsNoun:
         """One of a class, and not one that the line has had, unless there are few."""
         entry = self.rng.choice(self.field.nouns[name])
         for _ in range(PATIENCE):
@@ -154,7 +154,7 @@ class Writer:
         self._said.add(entry.noun.lemma)
         return entry
 
-    def _frame(self, frames: Sequence[Frame]) -> Frame:
+    def _frame(self, frames: Sequence[VerbFrame]) -> VerbFrame:
         """A verb that the line has not had, unless there are few."""
         frame = self.rng.choice(frames)
         for _ in range(PATIENCE):
@@ -292,7 +292,7 @@ class Writer:
     # ------------------------------------------------------------------ clauses
 
     def clause(
-        self, budget: int, frame: Frame | None = None, subject: NounPhrase | None = None, tense: Tense | None = None
+        self, budget: int, frame: VerbFrame | None = None, subject: NounPhrase | None = None, tense: Tense | None = None
     ) -> Clause:
         """A clause of about this many words; complements that are clauses themselves take what is left."""
         rng = self.rng
@@ -334,7 +334,7 @@ class Writer:
             midway,
         )
 
-    def _complement(self, frame: Frame, budget: int) -> tuple[NounPhrase, int]:
+    def _complement(self, frame: VerbFrame, budget: int) -> tuple[NounPhrase, int]:
         none = NounPhrase("", "", "n", False)
         if frame.object:
             filled = self.noun_phrase(frame.object, "acc", max(budget, 2))
@@ -351,7 +351,7 @@ class Writer:
             return none, budget
         return filled, budget - len(filled.german.split())
 
-    def _adverbials(self, frame: Frame, budget: int, tense: Tense) -> tuple[str, str, str]:
+    def _adverbials(self, frame: VerbFrame, budget: int, tense: Tense) -> tuple[str, str, str]:
         """What stands in the German middle field, what stands with the English verb, and what ends its clause."""
         rng = self.rng
         midway = ""
@@ -381,7 +381,7 @@ class Writer:
                     english_words.append(adverb.english)
         return " ".join(german), midway, " ".join(english_words)
 
-    def _clausal_complement(self, frame: Frame, budget: int, subject: NounPhrase) -> tuple[str, str]:
+    def _clausal_complement(self, frame: VerbFrame, budget: int, subject: NounPhrase) -> tuple[str, str]:
         if frame.clause == "that":
             self.depth += 1
             inner = self.clause(min(budget - 1, 22)).subordinate("dass", "that")
@@ -407,7 +407,7 @@ class Writer:
         finite = morphology.SEIN[who.plural + 2 * past]
         return Clause(who, BE, finite, "", False, word.lemma, "", verb, word.english)
 
-    def _passive(self, frame: Frame, budget: int, tense: Tense) -> Clause:
+    def _passive(self, frame: VerbFrame, budget: int, tense: Tense) -> Clause:
         who = self.noun_phrase(frame.object, "nom", max(2, budget // 2 - 1))
         left = budget - len(who.german.split()) - 2
         agent = NounPhrase("", "", "n", False)

@@ -14,7 +14,7 @@ from typing import Literal, TypeVar
 from corpora.errors import CorpusError
 from corpora.synth import lexicon
 from corpora.synth.ceiling import expected_best
-from corpora.synth.lexicon.entries import Lexicon
+from corpora.synth.lexicon.entries import GeneratorLexicon
 from corpora.synth.mixture import Mixture
 from corpora.synth.news import Newspaper
 from corpora.synth.random_stream import RandomStream
@@ -40,7 +40,7 @@ def _served(name: str) -> ServedPhase:
 
 
 @cache
-def _words(departments: int | None) -> Lexicon:
+def _words(departments: int | None) -> GeneratorLexicon:
     """All words, or those of a shop with so few departments, and of a newspaper with as many topics."""
     words = lexicon.load()
     return replace(words, categories=words.categories[:departments], topics=words.topics[:departments])

@@ -121,16 +121,19 @@ def contract(preposition: str, rest: str) -> str:
     return f"{joined}{blank}{others}" if joined else f"{preposition} {rest}"
 
 
-def compound(joint: str, head: Noun, english: str) -> Noun:
-    """``baumwoll`` and ``decke``: the head decides gender and forms; a hyphen at the end of the joint stays."""
-    plural = head.plural and joint + head.plural
+def compound(combining_form: str, head: Noun, english: str) -> Noun:
+    """Return the compound of a combining form and a head: ``baumwoll`` and ``decke``.
+
+    The head decides gender and forms. A hyphen at the end of the combining form stays.
+    """
+    plural = head.plural and combining_form + head.plural
     singular_english = head.english.singular and f"{english} {head.english.singular}"
     plural_english = head.english.plural and f"{english} {head.english.plural}"
     return Noun(
-        joint + head.lemma,
+        combining_form + head.lemma,
         head.gender,
         plural,
-        joint + head.genitive,
+        combining_form + head.genitive,
         head.weak,
         type(head.english)(singular_english, plural_english),
     )

@@ -5,7 +5,17 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from corpora.synth import english
-from corpora.synth.lexicon.entries import Action, Adjective, Attribute, Lexicon, Noun, Part, Phrase, Range, Verb
+from corpora.synth.lexicon.entries import (
+    Action,
+    Adjective,
+    Attribute,
+    GeneratorLexicon,
+    Noun,
+    NumberRange,
+    Part,
+    Phrase,
+    Verb,
+)
 from corpora.synth.random_stream import RandomStream
 from corpora.synth.usage import DOZENS, PAPERS, PIECES, PLAIN, RIVALS, SETS, TINTED, echoes, kind, overlap
 from corpora.synth.wares import SIZES, Ware
@@ -29,7 +39,7 @@ class Record:
     """Everything a template can mention; only what it asks for is drawn."""
 
     ware: Ware
-    lexicon: Lexicon
+    lexicon: GeneratorLexicon
     product: Noun
     features: tuple[Adjective, ...] = ()
     color: Adjective | None = None
@@ -266,7 +276,7 @@ DRAWS: dict[str, Callable[[Record, RandomStream], None]] = {
 }
 
 
-def draw(ware: Ware, lexicon: Lexicon, needs: tuple[str, ...], rng: RandomStream) -> Record:
+def draw(ware: Ware, lexicon: GeneratorLexicon, needs: tuple[str, ...], rng: RandomStream) -> Record:
     """A record of this ware that has what is needed; ``UnavailableError`` when the ware has it not."""
     compounds = ware.compounds
     if not MATERIAL.isdisjoint(needs):  # a cotton pillow is not made of polyester
@@ -313,7 +323,7 @@ def _is_named_twice(record: Record) -> bool:
     )
 
 
-def number(range_: Range, rng: RandomStream) -> str:
+def number(range_: NumberRange, rng: RandomStream) -> str:
     """A number of the range, written with a period."""
     drawn = range_.low + range_.step * rng.below((range_.high - range_.low) // range_.step + 1)
     if not range_.decimals:

@@ -1,7 +1,7 @@
 """Newspaper sentences about goods: most of the shop's words, and some of its compounds, are met here first."""
 
 from corpora.synth.clauses import Writer
-from corpora.synth.lexicon.entries import Lexicon, Phrase
+from corpora.synth.lexicon.entries import GeneratorLexicon, Phrase
 from corpora.synth.random_stream import RandomStream
 from corpora.synth.records import UnavailableError, draw
 from corpora.synth.templates import HOME, Template, from_line, read
@@ -23,7 +23,7 @@ class Retail:
 
     frequency = 0.3  # share of the newspaper's sentences
 
-    def __init__(self, lexicon: Lexicon) -> None:
+    def __init__(self, lexicon: GeneratorLexicon) -> None:
         self._stock = Stock(lexicon, "news")
         self._clauses = [template for _, template in read(HOME / "retail.txt")]
         self._lines = [

@@ -5,7 +5,7 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from corpora.synth import postedit
-from corpora.synth.lexicon.entries import Lexicon, Scope
+from corpora.synth.lexicon.entries import GeneratorLexicon, Scope
 from corpora.synth.postedit import House
 from corpora.synth.random_stream import RandomStream, Weighted, stable_fraction
 from corpora.synth.records import Record, UnavailableError, draw
@@ -78,7 +78,7 @@ class Draft(NamedTuple):
 class Shop:
     """The shop as one phase sees it."""
 
-    def __init__(self, lexicon: Lexicon, phase: Phase) -> None:
+    def __init__(self, lexicon: GeneratorLexicon, phase: Phase) -> None:
         self._stock = Stock(lexicon, phase)
         self._sizes = Weighted(OFFERED.items())
         self._houses = {category.identifier: House.of(category.identifier) for category in lexicon.categories}

@@ -76,7 +76,7 @@ class Template:
 
     def draw_numbers(self, record: Record, rng: RandomStream) -> None:
         for slot, range_ in self.numbers:
-            record.numbers[slot] = number(notation.number_range(range_), rng)
+            record.numbers[slot] = number(notation.parse_number_range(range_), rng)
 
 
 # ---------------------------------------------------------------------- slots

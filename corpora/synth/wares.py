@@ -13,7 +13,7 @@ from corpora.synth.lexicon.entries import (
     Adjective,
     Attribute,
     Category,
-    Lexicon,
+    GeneratorLexicon,
     Noun,
     Part,
     Phrase,
@@ -86,12 +86,12 @@ def _ware(category: Category, head: Noun, phase: Phase, shifted: frozenset[str],
     def keep(word: str) -> bool:
         return phase != "news" or (word not in shifted and exposed(word, False))
 
-    modifiers = [m for m in category.modifiers if m.scope.admits(lemma) and belongs(phase, m.joint, lemma)]
+    modifiers = [m for m in category.modifiers if m.scope.admits(lemma) and belongs(phase, m.combining_form, lemma)]
     if lemma in shifted:  # the modifiers' authors did not have these in mind
         modifiers = [modifier for modifier in modifiers if lemma in modifier.scope.only]
     if phase == "news":
-        modifiers = [modifier for modifier in modifiers if exposed(modifier.joint + lemma, True)]
-    compounds = [(modifier, compound(modifier.joint, head, modifier.english)) for modifier in modifiers]
+        modifiers = [modifier for modifier in modifiers if exposed(modifier.combining_form + lemma, True)]
+    compounds = [(modifier, compound(modifier.combining_form, head, modifier.english)) for modifier in modifiers]
     attributes = [a for a in category.attributes if a.scope.admits(lemma) and keep(a.noun.lemma)]
     return Ware(
         category,
@@ -122,7 +122,7 @@ def _ware(category: Category, head: Noun, phase: Phase, shifted: frozenset[str],
     )
 
 
-def _substances(lexicon: Lexicon) -> frozenset[str]:
+def _substances(lexicon: GeneratorLexicon) -> frozenset[str]:
     """Every English word that names a material."""
     nouns = [material.noun for category in lexicon.categories for material in category.materials]
     return frozenset(word for noun in nouns for word in (noun.english.singular or "").split())
@@ -131,7 +131,7 @@ def _substances(lexicon: Lexicon) -> frozenset[str]:
 class Stock:
     """All wares of one phase, some categories and products more common than others."""
 
-    def __init__(self, lexicon: Lexicon, phase: Phase) -> None:
+    def __init__(self, lexicon: GeneratorLexicon, phase: Phase) -> None:
         self.lexicon = lexicon
         self.phase = phase
         shifted = frozenset(shift.german for shift in lexicon.shifts)

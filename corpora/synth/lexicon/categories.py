@@ -1,4 +1,4 @@
-"""The rules of a category's file: what each section's lines add to the category."""
+"""The rules for a category's file: what a line of each section adds to the category."""
 
 from collections.abc import Mapping
 
@@ -9,91 +9,103 @@ from corpora.synth.lexicon.entries import (
     Category,
     Feature,
     Material,
+    MeasurementUnit,
     Modifier,
     Part,
     Phrase,
     Scope,
-    Unit,
 )
-from corpora.synth.lexicon.notation import THREE, TWO, WORD, Line, NotationError, Rule
+from corpora.synth.lexicon.notation import (
+    NOUN_OPTIONS,
+    THREE_COLUMNS,
+    TWO_COLUMNS,
+    NotationError,
+    ParsedLine,
+    SectionRule,
+)
 
-LIMITS = frozenset({"only", "except"})
+SCOPE_OPTIONS = frozenset({"only", "except"})
 
 
 class CategoryRules:
-    """Fills one category, line by line."""
+    """Parses the lines of one category's file and adds them to the category."""
 
-    def __init__(self, category: Category, units: Mapping[str, Unit]) -> None:
+    def __init__(self, category: Category, units: Mapping[str, MeasurementUnit]) -> None:
         self._category = category
         self._units = units
 
-    def by_section(self) -> dict[str, Rule]:
+    def by_section(self) -> dict[str, SectionRule]:
+        """Return the function that adds a line to the category, for each section."""
         category = self._category
         return {
-            "category": self._name,
-            "heads": lambda text: category.heads.append(notation.noun_of(notation.cut(text, TWO, WORD))),
-            "modifiers": self._modifier,
-            "materials": self._material,
-            "features": self._feature,
-            "parts": self._part,
-            "attributes": self._attribute,
-            "uses": lambda text: self._phrase(text, category.uses),
-            "accessories": self._accessory,
-            "actions": self._action,
-            "lines": lambda text: self._phrase(text, category.lines),
+            "category": self._set_name,
+            "heads": self._add_head,
+            "modifiers": self._add_modifier,
+            "materials": self._add_material,
+            "features": self._add_feature,
+            "parts": self._add_part,
+            "attributes": self._add_attribute,
+            "uses": lambda text: self._add_phrase(text, category.uses),
+            "accessories": self._add_accessory,
+            "actions": self._add_action,
+            "lines": lambda text: self._add_phrase(text, category.lines),
         }
 
-    def _scope(self, line: Line) -> Scope:
+    def _scope(self, line: ParsedLine) -> Scope:
         unknown = (line.scope.only | line.scope.excluded) - {head.lemma for head in self._category.heads}
         if unknown:
-            raise NotationError(f"no such head: {', '.join(sorted(unknown))}")
+            raise NotationError(f"[heads] does not list {', '.join(sorted(unknown))}")
         return line.scope
 
-    def _name(self, text: str) -> None:
-        identifier, self._category.german, self._category.english = notation.cut(text, THREE, frozenset()).columns
+    def _set_name(self, text: str) -> None:
+        columns = notation.parse_line(text, THREE_COLUMNS, frozenset()).columns
+        identifier, self._category.german, self._category.english = columns
         if identifier != self._category.identifier:
-            raise NotationError(f"category {identifier!r} in the file of {self._category.identifier!r}")
+            raise NotationError(f"names the category {identifier!r} in the file of {self._category.identifier!r}")
 
-    def _modifier(self, text: str) -> None:
-        line = notation.cut(text, TWO, WORD | LIMITS)
-        joint, english = line.columns
-        self._category.modifiers.append(Modifier(joint, notation.text(english), self._scope(line)))
+    def _add_head(self, text: str) -> None:
+        self._category.heads.append(notation.noun_from_line(notation.parse_line(text, TWO_COLUMNS, NOUN_OPTIONS)))
 
-    def _material(self, text: str) -> None:
-        line = notation.cut(text, TWO, WORD | LIMITS)
-        self._category.materials.append(Material(notation.noun_of(line), self._scope(line)))
+    def _add_modifier(self, text: str) -> None:
+        line = notation.parse_line(text, TWO_COLUMNS, NOUN_OPTIONS | SCOPE_OPTIONS)
+        combining_form, english = line.columns
+        self._category.modifiers.append(Modifier(combining_form, notation.tokenised_text(english), self._scope(line)))
 
-    def _feature(self, text: str) -> None:
-        line = notation.cut(text, TWO, WORD | LIMITS)
+    def _add_material(self, text: str) -> None:
+        line = notation.parse_line(text, TWO_COLUMNS, NOUN_OPTIONS | SCOPE_OPTIONS)
+        self._category.materials.append(Material(notation.noun_from_line(line), self._scope(line)))
+
+    def _add_feature(self, text: str) -> None:
+        line = notation.parse_line(text, TWO_COLUMNS, NOUN_OPTIONS | SCOPE_OPTIONS)
         german, english = line.columns
-        self._category.features.append(Feature(notation.adjective(german, english), self._scope(line)))
+        self._category.features.append(Feature(notation.parse_adjective(german, english), self._scope(line)))
 
-    def _part(self, text: str) -> None:
-        line = notation.cut(text, range(2, 4), WORD | LIMITS | {"plural"})
+    def _add_part(self, text: str) -> None:
+        line = notation.parse_line(text, range(2, 4), NOUN_OPTIONS | SCOPE_OPTIONS | {"plural"})
         pairs = [pair.partition("=")[::2] for pair in line.columns[2].split(",")] if line.columns[2:] else []
         if not all(german.strip() and english.strip() for german, english in pairs):
-            raise NotationError("adjectives are written german=english, german=english")
-        adjectives = tuple(notation.adjective(german.strip(), english.strip()) for german, english in pairs)
-        part = Part(notation.noun_of(line), adjectives, "plural" in line.options, self._scope(line))
+            raise NotationError("adjectives should be german=english, german=english")
+        adjectives = tuple(notation.parse_adjective(german.strip(), english.strip()) for german, english in pairs)
+        part = Part(notation.noun_from_line(line), adjectives, "plural" in line.options, self._scope(line))
         self._category.parts.append(part)
 
-    def _attribute(self, text: str) -> None:
-        line = notation.cut(text, THREE, WORD | LIMITS)
-        values = notation.values(line.columns[2])
+    def _add_attribute(self, text: str) -> None:
+        line = notation.parse_line(text, THREE_COLUMNS, NOUN_OPTIONS | SCOPE_OPTIONS)
+        values = notation.parse_values(line.columns[2])
         if values.unit and values.unit not in self._units:
-            raise NotationError(f"unit {values.unit!r} is not in units.txt")
-        self._category.attributes.append(Attribute(notation.noun_of(line), values, self._scope(line)))
+            raise NotationError(f"units.txt does not list the unit {values.unit!r}")
+        self._category.attributes.append(Attribute(notation.noun_from_line(line), values, self._scope(line)))
 
-    def _accessory(self, text: str) -> None:
-        line = notation.cut(text, TWO, WORD | LIMITS)
-        self._category.accessories.append(Accessory(notation.noun_of(line), self._scope(line)))
+    def _add_accessory(self, text: str) -> None:
+        line = notation.parse_line(text, TWO_COLUMNS, NOUN_OPTIONS | SCOPE_OPTIONS)
+        self._category.accessories.append(Accessory(notation.noun_from_line(line), self._scope(line)))
 
-    def _phrase(self, text: str, entries: list[Phrase]) -> None:
-        line = notation.cut(text, TWO, LIMITS)
+    def _add_phrase(self, text: str, entries: list[Phrase]) -> None:
+        line = notation.parse_line(text, TWO_COLUMNS, SCOPE_OPTIONS)
         german, english = line.columns
-        entries.append(notation.phrase(german, english, self._scope(line)))
+        entries.append(notation.parse_phrase(german, english, self._scope(line)))
 
-    def _action(self, text: str) -> None:
-        line = notation.cut(text, THREE, LIMITS)
+    def _add_action(self, text: str) -> None:
+        line = notation.parse_line(text, THREE_COLUMNS, SCOPE_OPTIONS)
         verb, rest, english = line.columns
-        self._category.actions.append(notation.action(verb, rest, english, self._scope(line)))
+        self._category.actions.append(notation.parse_action(verb, rest, english, self._scope(line)))

@@ -1,54 +1,60 @@
-"""What the lexicon's lines mean: words with their forms on both sides, and what each may be combined with."""
+"""The entries of the lexicon: words with their forms in both languages, and what each may be combined with."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-Gender = Literal["m", "f", "n", "p"]  # p: plural only
+Gender = Literal["m", "f", "n", "p"]  # "p" is for nouns without a singular
 
 
 @dataclass(frozen=True, slots=True)
 class EnglishNoun:
-    """Either form may be missing: ``cotton`` has no plural, ``scissors`` no singular."""
+    """The forms of an English noun. Either may be missing: ``cotton`` has no plural, ``scissors`` no singular."""
 
     singular: str | None
     plural: str | None
-    article: Literal["a", "an"] | None = None  # where the letters mislead
+    article: Literal["a", "an"] | None = None  # set where the spelling would give the wrong one
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # compared by identity: its forms are looked up millions of times
+@dataclass(frozen=True, slots=True, eq=False)  # compared by identity: forms are looked up millions of times
 class Noun:
+    """A German noun with its forms and its English translation."""
+
     lemma: str
     gender: Gender
     plural: str | None
     genitive: str
-    weak: bool
+    weak: bool  # n-declension
     english: EnglishNoun
 
     @property
     def is_mass(self) -> bool:
-        """Nothing that can be counted in either language: ``sheabutter``, but not ``windschutz``, a windscreen."""
+        """Whether the noun has no plural in either language: ``sheabutter``, but not ``windschutz``, a windscreen."""
         return self.plural is None and self.english.plural is None
 
 
 @dataclass(frozen=True, slots=True)
 class Adjective:
+    """A German adjective with its English translation."""
+
     lemma: str
-    stem: str | None  # before an ending; None when the word is never inflected
+    stem: str | None  # takes the endings; None if the word is never inflected
     english: str
 
 
 @dataclass(frozen=True, slots=True)
 class EnglishVerb:
+    """The forms of an English verb."""
+
     base: str
-    third: str
+    third: str  # third person singular, present
     past: str
     participle: str
 
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """Finite forms are kept without the separable prefix, which stands apart in a main clause."""
+    """A German verb. Its finite forms lack the separable prefix, which stands apart in a main clause."""
 
     infinitive: str
     prefix: str
@@ -62,18 +68,19 @@ class Verb:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which heads of a category an entry goes with."""
+    """The heads of a category that an entry can be combined with."""
 
     only: frozenset[str] = frozenset()
     excluded: frozenset[str] = frozenset()
 
     def admits(self, head: str) -> bool:
+        """Return whether the entry can be combined with this head."""
         return head not in self.excluded and (not self.only or head in self.only)
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Free text that means the same on both sides."""
+    """A text in German and its English translation."""
 
     german: str
     english: str
@@ -82,27 +89,36 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class Modifier:
-    """The first member of a compound; ``joint`` is glued to the head, or hyphenated when it ends in a hyphen."""
+    """The first member of a compound: ``baumwoll`` in ``baumwolldecke``.
 
-    joint: str
+    The combining form is put directly before the head. Where it ends in a hyphen, the compound has one.
+    """
+
+    combining_form: str
     english: str
     scope: Scope
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
+    """A material that a product can be made of."""
+
     noun: Noun
     scope: Scope
 
 
 @dataclass(frozen=True, slots=True)
 class Feature:
+    """An adjective that can describe a product."""
+
     adjective: Adjective
     scope: Scope
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
+    """A part of a product, with the adjectives that can describe it."""
+
     noun: Noun
     adjectives: tuple[Adjective, ...]
     in_plural: bool
@@ -111,15 +127,15 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Accessory:
-    """What comes in the box with some products."""
+    """Something that comes in the box with a product."""
 
     noun: Noun
     scope: Scope
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
-    """Numbers ``low``, ``low + step``, ... up to ``high``, kept as integers in units of 10 ** -decimals."""
+class NumberRange:
+    """The numbers ``low``, ``low + step``, ... up to ``high``, as integers in units of 10 ** -decimals."""
 
     low: int
     high: int
@@ -128,10 +144,10 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
-    """What an attribute can be: one or more ranges with a unit, a list of adjectives or words, or a shared list."""
+class ValueDomain:
+    """The values of an attribute: one or more ranges with a unit, a list of words, or a list that categories share."""
 
-    ranges: tuple[Range, ...] = ()
+    ranges: tuple[NumberRange, ...] = ()
     unit: str = ""
     choices: tuple[Phrase, ...] = ()
     shared: Literal["", "colors", "materials", "sizes"] = ""
@@ -139,14 +155,16 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
+    """A property of a product that has a value: weight, color, size."""
+
     noun: Noun
-    values: Values
+    values: ValueDomain
     scope: Scope
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What a product does: ``sorgt`` ... ``für guten schlaf``, with the English verb apart for its third person."""
+    """What a product does: ``sorgt`` ... ``für guten schlaf``. The English verb is apart because it is inflected."""
 
     present: str
     prefix: str
@@ -159,7 +177,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Handling:
-    """What a customer does with a product: ``lässt sich leicht anziehen``."""
+    """What a customer does with a product: ``anziehen`` in ``lässt sich leicht anziehen``."""
 
     verb: Verb
     scope: Scope
@@ -167,7 +185,7 @@ class Handling:
 
 @dataclass(slots=True)
 class Category:
-    """One kind of product: whatever stands here may be combined, within the scopes."""
+    """A product category. All its entries may be combined with each other, within their scopes."""
 
     identifier: str
     german: str
@@ -186,29 +204,35 @@ class Category:
 
 
 @dataclass(frozen=True, slots=True)
-class ClassedNoun:
+class NewsNoun:
+    """A noun of the news with its semantic classes."""
+
     noun: Noun
     classes: tuple[str, ...]
-    preposition: str  # "in", "an" or "auf", for places
+    preposition: str  # of a place: "in", "an" or "auf"
 
 
 @dataclass(frozen=True, slots=True)
-class ClassedAdjective:
+class NewsAdjective:
+    """An adjective of the news with the semantic classes of the nouns that it can describe."""
+
     adjective: Adjective
-    of: tuple[str, ...]
-    predicative: bool = True  # whether "der vorschlag ist ..." can be said
+    noun_classes: tuple[str, ...]
+    predicative: bool = True  # whether it can follow "der vorschlag ist"
 
 
 @dataclass(frozen=True, slots=True)
 class Preposition:
+    """A preposition that a verb governs, with its case and its English translation."""
+
     german: str
     case: Literal["acc", "dat", "gen"]
     english: str
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
-    """A verb with what it asks for. At most one of object, dative, prepositional object and clause."""
+class VerbFrame:
+    """A verb with its valency: at most one of object, dative, prepositional object and clause."""
 
     verb: Verb
     subject: tuple[str, ...]
@@ -221,17 +245,19 @@ class Frame:
 
 @dataclass(slots=True)
 class Topic:
+    """A topic of the news with its words."""
+
     identifier: str
     german: str
     english: str
-    nouns: list[ClassedNoun] = field(default_factory=list)
-    adjectives: list[ClassedAdjective] = field(default_factory=list)
-    frames: list[Frame] = field(default_factory=list)
+    nouns: list[NewsNoun] = field(default_factory=list)
+    adjectives: list[NewsAdjective] = field(default_factory=list)
+    frames: list[VerbFrame] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class General(Topic):
-    """What every topic uses, and names, places and times."""
+class GeneralTopic(Topic):
+    """The words that every topic uses, and the names, places and times."""
 
     cities: list[Phrase] = field(default_factory=list)
     countries: list[Phrase] = field(default_factory=list)
@@ -245,8 +271,8 @@ class General(Topic):
 
 
 @dataclass(frozen=True, slots=True)
-class Shift:
-    """A German word that means one thing in the news and another in the shop."""
+class SenseShift:
+    """A German word whose English translation in the news differs from that in the shop."""
 
     german: str
     news: str
@@ -254,19 +280,23 @@ class Shift:
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class MeasurementUnit:
+    """A unit of measurement: ``g`` with ``gram`` and ``gramm``."""
+
     german: str
     english: str
-    english_long: str  # of "32-ounce"; empty when there is none
+    english_long: str  # as in "32-ounce"; empty if there is none
     german_long: str
 
 
 @dataclass(slots=True)
-class Lexicon:
+class GeneratorLexicon:
+    """All entries of the generator's lexicon."""
+
     categories: list[Category] = field(default_factory=list)
     topics: list[Topic] = field(default_factory=list)
-    general: General = field(default_factory=lambda: General("general", "allgemein", "general"))
-    shifts: list[Shift] = field(default_factory=list)
+    general: GeneralTopic = field(default_factory=lambda: GeneralTopic("general", "allgemein", "general"))
+    shifts: list[SenseShift] = field(default_factory=list)
     colors: list[Adjective] = field(default_factory=list)
     brands: list[str] = field(default_factory=list)
-    units: Mapping[str, Unit] = field(default_factory=dict)
+    units: Mapping[str, MeasurementUnit] = field(default_factory=dict)

@@ -6,12 +6,12 @@ import pytest
 
 from corpora.synth.clauses import Clause, NounPhrase
 from corpora.synth.lexicon.entries import Phrase
-from corpora.synth.lexicon.notation import verb
+from corpora.synth.lexicon.notation import parse_verb
 from corpora.synth.news import tidy
 
 REGIERUNG = NounPhrase("die regierung", "the government", "f", False)
-ABLEHNEN = verb("ablehnen: lehnt ab, lehnte ab, abgelehnt", "reject")
-EINIGEN = verb("sich einigen: einigt, einigte, geeinigt", "agree")
+ABLEHNEN = parse_verb("ablehnen: lehnt ab, lehnte ab, abgelehnt", "reject")
+EINIGEN = parse_verb("sich einigen: einigt, einigte, geeinigt", "agree")
 
 REJECTS = Clause(REGIERUNG, ABLEHNEN, "lehnte", "ab", False, "den plan", "", "rejected", "the plan")
 AGREES = Clause(REGIERUNG, EINIGEN, "hat", "geeinigt", False, "auf den plan", "", "agreed", "on the plan")

@@ -3,7 +3,7 @@
 import pytest
 
 from corpora.synth import english
-from corpora.synth.lexicon.notation import english_noun, english_verb, noun
+from corpora.synth.lexicon.notation import parse_english_noun, parse_english_verb, parse_noun
 from corpora.synth.morphology import compound
 
 
@@ -20,7 +20,7 @@ from corpora.synth.morphology import compound
     ],
 )
 def test_nouns(written, singular, plural):
-    word = english_noun(written, {})
+    word = parse_english_noun(written, {})
     assert (english.noun(word, False), english.noun(word, True)) == (singular, plural)
 
 
@@ -40,23 +40,23 @@ def test_nouns(written, singular, plural):
     ],
 )
 def test_phrases(written, article, adjectives, plural, expected):
-    assert english.phrase(english_noun(written, {}), article, adjectives, plural) == expected
+    assert english.phrase(parse_english_noun(written, {}), article, adjectives, plural) == expected
 
 
 def test_an_entry_knows_its_article_better_than_its_letters():
-    word = english_noun("herb", {"an": ""})
+    word = parse_english_noun("herb", {"an": ""})
     assert english.phrase(word, "a", (), False) == "an herb"
     assert english.phrase(word, "a", ("fresh",), False) == "a fresh herb"
 
 
 def test_the_article_of_a_compound_is_that_of_its_first_word():
-    light = noun("das Rücklicht, Rücklichter", "tail light", {})
+    light = parse_noun("das Rücklicht, Rücklichter", "tail light", {})
     assert english.phrase(compound("led-", light, "led").english, "a", (), False) == "an led tail light"
 
 
 def test_agreement_follows_the_english_noun():
-    assert english.is_plural(english_noun("-/police", {}), False)
-    assert not english.is_plural(english_noun("furniture/-", {}), True)
+    assert english.is_plural(parse_english_noun("-/police", {}), False)
+    assert not english.is_plural(parse_english_noun("furniture/-", {}), True)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_agreement_follows_the_english_noun():
     ],
 )
 def test_verb_forms(written, forms):
-    verb = english_verb(written)
+    verb = parse_english_verb(written)
     assert (verb.base, verb.third, verb.past, verb.participle) == forms
 
 
@@ -84,6 +84,6 @@ def test_verb_forms(written, forms):
     ],
 )
 def test_verb_groups(tense, affirmative, negative):
-    verb = english_verb("rise/rises/rose/risen")
+    verb = parse_english_verb("rise/rises/rose/risen")
     assert english.finite(verb, tense, False) == affirmative
     assert english.negated(verb, tense, False) == negative

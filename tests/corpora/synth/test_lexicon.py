@@ -8,9 +8,18 @@ import pytest
 from corpora.cleaning import Cleaner, Settings
 from corpora.synth import lexicon, usage
 from corpora.synth.lexicon.__main__ import main
-from corpora.synth.lexicon.entries import Range
-from corpora.synth.lexicon.notation import EVERYWHERE, NotationError, action, noun, preposition, text, values, verb
-from corpora.synth.lexicon.reader import Reader
+from corpora.synth.lexicon.entries import NumberRange
+from corpora.synth.lexicon.notation import (
+    EVERYWHERE,
+    NotationError,
+    parse_action,
+    parse_noun,
+    parse_preposition,
+    parse_values,
+    parse_verb,
+    tokenised_text,
+)
+from corpora.synth.lexicon.reader import LexiconReader
 from corpora.synth.topics import Field
 from corpora.task import Pair
 
@@ -55,44 +64,44 @@ def test_no_line_contradicts_itself_or_stutters():
 
 
 def test_weak_nouns_are_told_by_their_genitive():
-    assert noun("der kunde, kunden, kunden", "customer", {}).weak
-    assert not noun("der name, namen, namens", "name", {}).weak
-    assert not noun("der wagen, wagen, wagens", "car", {}).weak
+    assert parse_noun("der kunde, kunden, kunden", "customer", {}).weak
+    assert not parse_noun("der name, namen, namens", "name", {}).weak
+    assert not parse_noun("der wagen, wagen, wagens", "car", {}).weak
 
 
 def test_notation_of_verbs_and_actions():
-    agreed = verb("sich einigen: einigt, einigte, geeinigt", "agree")
+    agreed = parse_verb("sich einigen: einigt, einigte, geeinigt", "agree")
     assert (agreed.infinitive, agreed.reflexive, agreed.prefix) == ("einigen", True, "")
-    adapts = action("passt an, anpassen", "sich dem körper", "adapt to the body", EVERYWHERE)
+    adapts = parse_action("passt an, anpassen", "sich dem körper", "adapt to the body", EVERYWHERE)
     assert (adapts.present, adapts.prefix, adapts.english.third, adapts.english_rest) == (
         "passt",
         "an",
         "adapts",
         "to the body",
     )
-    assert preposition("über+acc/on_top_of").english == "on top of"
+    assert parse_preposition("über+acc/on_top_of").english == "on top of"
 
 
 def test_notation_of_values():
-    assert values("0.5..3:0.5 kg").ranges == (Range(5, 30, 5, 1),)
-    assert [r.high for r in values("140..240:20 x 200..220 cm").ranges] == [240, 220]
-    assert [c.english for c in values("{rund=round, eckig=square}").choices] == ["round", "square"]
-    assert values("@colors").shared == "colors"
+    assert parse_values("0.5..3:0.5 kg").ranges == (NumberRange(5, 30, 5, 1),)
+    assert [r.high for r in parse_values("140..240:20 x 200..220 cm").ranges] == [240, 220]
+    assert [c.english for c in parse_values("{rund=round, eckig=square}").choices] == ["round", "square"]
+    assert parse_values("@colors").shared == "colors"
 
 
 @pytest.mark.parametrize(
     ("written", "reason"),
     [
-        ("weich, warm", "blanks around punctuation"),
-        ("bis 20 m²", "blanks around punctuation"),
-        ("inkl. 16 ringe", "the tokenizer would split 'inkl.'"),
+        ("weich, warm", "spaces around punctuation"),
+        ("bis 20 m²", "spaces around punctuation"),
+        ("inkl. 16 ringe", "the tokeniser would split 'inkl.'"),
         ("größe {size}", "unknown slot"),
-        ("10 bis 20 stück", "more than one number"),
+        ("10 bis 20 stück", "has more than one number"),
     ],
 )
 def test_free_text_must_be_tokenised(written, reason):
     with pytest.raises(NotationError, match=reason):
-        text(written)
+        tokenised_text(written)
 
 
 SHOP = "[category]\nx | X | x\n[heads]\n"
@@ -102,21 +111,21 @@ SHOP = "[category]\nx | X | x\n[heads]\n"
     ("line", "complaint"),
     [
         ("Decke, Decken | blanket", "shop/x.txt:4: 'decke, decken' does not start with der, die, das or pl"),
-        ("die Decke | blanket", "shop/x.txt:4: 'die decke': wanted article lemma, plural[, genitive]"),
-        ("die Decke, Decken", "shop/x.txt:4: 1 columns, wanted 2 to 2"),
-        ("die Decke, Decken | ", "shop/x.txt:4: an empty column"),
-        ("die Decke, Decken | blanket ; color=red", "shop/x.txt:4: unknown option color"),
+        ("die Decke | blanket", "shop/x.txt:4: 'die decke' should be: article lemma, plural[, genitive]"),
+        ("die Decke, Decken", "shop/x.txt:4: has 1 columns, but should have 2"),
+        ("die Decke, Decken | ", "shop/x.txt:4: has an empty column"),
+        ("die Decke, Decken | blanket ; color=red", "shop/x.txt:4: has the unknown option color"),
         ("[products]\ndie Decke, Decken | blanket", "shop/x.txt:5: unknown section [products]"),
-        ("[modifiers]\nWinter | winter ; only=Hut", "shop/x.txt:5: no such head: hut"),
-        ("[attributes]\ndie Höhe, - | height/- | 1..3 ell", "shop/x.txt:5: unit 'ell' is not in units.txt"),
-        ("[attributes]\ndie Höhe, - | height/- | viel", "shop/x.txt:5: 'viel' is not a range from..to:step"),
-        ("[attributes]\ndie Höhe, - | height/- | 3..1 g", "shop/x.txt:5: '3..1' is an empty range"),
-        ("[lines]\naus {material} | nothing", "shop/x.txt:5: the two sides must have the same slots, each once"),
-        ("[actions]\nsorgt | für Ruhe | ensure quiet", "shop/x.txt:5: 'sorgt': wanted 3sg, infinitive"),
+        ("[modifiers]\nWinter | winter ; only=Hut", "shop/x.txt:5: [heads] does not list hut"),
+        ("[attributes]\ndie Höhe, - | height/- | 1..3 ell", "shop/x.txt:5: units.txt does not list the unit 'ell'"),
+        ("[attributes]\ndie Höhe, - | height/- | viel", "shop/x.txt:5: 'viel' should be from..to:step"),
+        ("[attributes]\ndie Höhe, - | height/- | 3..1 g", "shop/x.txt:5: the range '3..1' is empty"),
+        ("[lines]\naus {material} | nothing", "shop/x.txt:5: both sides must have the same slots, each of them once"),
+        ("[actions]\nsorgt | für Ruhe | ensure quiet", "shop/x.txt:5: 'sorgt' should be: 3sg, infinitive"),
     ],
 )
 def test_mistakes_are_reported_with_file_and_line(tmp_path: Path, line: str, complaint: str):
-    reader = Reader(_lexicon(tmp_path, shop=SHOP + line))
+    reader = LexiconReader(_lexicon(tmp_path, shop=SHOP + line))
     reader.read()
     assert complaint in reader.mistakes
 
@@ -124,25 +133,28 @@ def test_mistakes_are_reported_with_file_and_line(tmp_path: Path, line: str, com
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        ("[nouns]\nder Rat, Räte | council ; class=body", "news/y.txt:4: class=body: wanted some of "),
+        ("[nouns]\nder Rat, Räte | council ; class=body", "news/y.txt:4: class=body should be some of "),
         (
             "[verbs]\ngehen: geht, ging | go ; subj=person",
-            "news/y.txt:4: 'gehen: geht, ging': wanted infinitive: present",
+            "news/y.txt:4: 'gehen: geht, ging' should be infinitive: present",
         ),
         ("[verbs]\nanrufen: ruft an, rief auf, angerufen | call ; subj=person", "does not start with the prefix 'auf'"),
-        ("[verbs]\nloben: lobt, lobte, gelobt | praise ; subj=person obj=plan that", "one line for each of obj, that"),
+        (
+            "[verbs]\nloben: lobt, lobte, gelobt | praise ; subj=person obj=plan that",
+            "needs a line for each of obj, that",
+        ),
         ("[verbs]\nwarnen: warnt, warnte, gewarnt | warn ; subj=person pobj=plan", "prep= and pobj= go together"),
     ],
 )
 def test_mistakes_in_the_news(tmp_path: Path, line: str, complaint: str):
-    reader = Reader(_lexicon(tmp_path, news="[topic]\ny | Y | y\n" + line))
+    reader = LexiconReader(_lexicon(tmp_path, news="[topic]\ny | Y | y\n" + line))
     reader.read()
     assert any(complaint in mistake for mistake in reader.mistakes)
 
 
 def test_some_adjectives_cannot_be_predicates(tmp_path: Path):
     lines = "[adjectives]\nehemalig | former ; of=person attributive\nmutig | brave ; of=person\n"
-    reader = Reader(_lexicon(tmp_path, news="[topic]\ny | Y | y\n" + lines))
+    reader = LexiconReader(_lexicon(tmp_path, news="[topic]\ny | Y | y\n" + lines))
     words = reader.read()
     field = Field(words.topics[0], words.general)
     assert [word.lemma for word in field.adjectives["person"]][:2] == ["ehemalig", "mutig"]
@@ -155,24 +167,24 @@ def test_some_adjectives_cannot_be_predicates(tmp_path: Path):
         ("[nouns]\nder Absatz, Absätze | heel | heel ; class=thing topics=y role=part cats=x", "in both domains"),
         (
             "[nouns]\nder Absatz, Absätze | sales/- | heel ; class=thing topics=y role=part cats=shoes",
-            "no such file: shoes",
+            "there is no file of shoes",
         ),
         (
             "[nouns]\nder Absatz, Absätze | sales/- | heel ; class=thing topics=y role=foot cats=x",
-            "role=foot: wanted one of",
+            "role=foot should be one of",
         ),
         ("[adjectives]\nfein | fine | delicate ; of=org", "must name files, or *"),
     ],
 )
 def test_mistakes_in_the_shifts(tmp_path: Path, line: str, complaint: str):
-    reader = Reader(_lexicon(tmp_path, news="[topic]\ny | Y | y\n", shifts=line))
+    reader = LexiconReader(_lexicon(tmp_path, news="[topic]\ny | Y | y\n", shifts=line))
     reader.read()
     assert any(complaint in mistake for mistake in reader.mistakes)
 
 
 def test_a_shifted_noun_enters_both_domains(tmp_path: Path):
     line = "[nouns]\nder Absatz, Absätze | sales/- | heel ; class=amount topics=y role=part cats=x"
-    words = Reader(_lexicon(tmp_path, news="[topic]\ny | Y | y\n", shifts=line)).read()
+    words = LexiconReader(_lexicon(tmp_path, news="[topic]\ny | Y | y\n", shifts=line)).read()
     assert words.topics[0].nouns[0].noun.english.singular == "sales"
     assert words.categories[0].parts[0].noun.english.singular == "heel"
 

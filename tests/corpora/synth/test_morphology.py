@@ -3,16 +3,16 @@
 import pytest
 
 from corpora.synth import morphology
-from corpora.synth.lexicon.notation import adjective, noun, verb
+from corpora.synth.lexicon.notation import parse_adjective, parse_noun, parse_verb
 
-DECKE = noun("die decke, decken", "blanket", {})
-STUHL = noun("der stuhl, stühle", "chair", {})
-KISSEN = noun("das kissen, kissen", "pillow", {})
-KUNDE = noun("der kunde, kunden, kunden", "customer", {})
-MOEBEL = noun("pl möbel", "furniture/-", {})
-WEICH = adjective("weich", "soft")
-DUNKEL = adjective("dunkel/dunkl", "dark")
-ROSA = adjective("rosa/!", "pink")
+DECKE = parse_noun("die decke, decken", "blanket", {})
+STUHL = parse_noun("der stuhl, stühle", "chair", {})
+KISSEN = parse_noun("das kissen, kissen", "pillow", {})
+KUNDE = parse_noun("der kunde, kunden, kunden", "customer", {})
+MOEBEL = parse_noun("pl möbel", "furniture/-", {})
+WEICH = parse_adjective("weich", "soft")
+DUNKEL = parse_adjective("dunkel/dunkl", "dark")
+ROSA = parse_adjective("rosa/!", "pink")
 
 CASES: tuple[morphology.Case, ...] = ("nom", "acc", "dat", "gen")
 
@@ -69,7 +69,7 @@ def test_stems_and_words_that_are_never_inflected():
 
 
 def test_a_plural_in_s_or_n_takes_no_dative_n():
-    sofa = noun("das sofa, sofas", "sofa", {})
+    sofa = parse_noun("das sofa, sofas", "sofa", {})
     assert morphology.noun(sofa, "dat", True) == "sofas"
     assert morphology.noun(DECKE, "dat", True) == "decken"
 
@@ -95,12 +95,12 @@ def test_a_compound_inherits_from_its_head():
     word = morphology.compound("baumwoll", DECKE, "cotton")
     assert (word.lemma, word.plural, word.gender) == ("baumwolldecke", "baumwolldecken", "f")
     assert (word.english.singular, word.english.plural) == ("cotton blanket", "cotton blankets")
-    hyphenated = morphology.compound("led-", noun("der streifen, streifen", "strip", {}), "led")
+    hyphenated = morphology.compound("led-", parse_noun("der streifen, streifen", "strip", {}), "led")
     assert hyphenated.genitive == "led-streifens"
 
 
-ANKUENDIGEN = verb("ankündigen: kündigt an, kündigte an, angekündigt", "announce")
-STEIGEN = verb("steigen: steigt, stieg, gestiegen, ist", "rise/rises/rose/risen")
+ANKUENDIGEN = parse_verb("ankündigen: kündigt an, kündigte an, angekündigt", "announce")
+STEIGEN = parse_verb("steigen: steigt, stieg, gestiegen, ist", "rise/rises/rose/risen")
 
 
 @pytest.mark.parametrize(

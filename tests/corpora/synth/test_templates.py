@@ -3,28 +3,28 @@
 import pytest
 
 from corpora.synth.lexicon import load
-from corpora.synth.lexicon.entries import Attribute, Category, Lexicon, Part, Phrase, Unit
-from corpora.synth.lexicon.notation import EVERYWHERE, action, adjective, noun, values
+from corpora.synth.lexicon.entries import Attribute, Category, GeneratorLexicon, MeasurementUnit, Part, Phrase
+from corpora.synth.lexicon.notation import EVERYWHERE, parse_action, parse_adjective, parse_noun, parse_values
 from corpora.synth.random_stream import RandomStream
 from corpora.synth.records import Record, UnavailableError, Value, draw
 from corpora.synth.templates import HOME, TemplateError, compile_template, from_line, read
 from corpora.synth.wares import Ware
 
-BLANKET = noun("die decke, decken", "blanket", {})
-HANDLE = noun("der griff, griffe", "handle", {})
-COTTON = noun("die baumwolle, -", "cotton/-", {})
-WEIGHT = noun("das gewicht, gewichte, gewichts", "weight", {})
-BAG = noun("der beutel, beutel", "bag", {})
-SOFT = adjective("weich", "soft")
-STURDY = adjective("robust", "sturdy")
-RED = adjective("rot", "red")
-ENSURE = action("passt an, anpassen", "sich dem körper", "adapt to the body", EVERYWHERE)
-UNITS = {"g": Unit("g", "g", "gram", "gramm"), "monate": Unit("monate", "months", "month", "")}
+BLANKET = parse_noun("die decke, decken", "blanket", {})
+HANDLE = parse_noun("der griff, griffe", "handle", {})
+COTTON = parse_noun("die baumwolle, -", "cotton/-", {})
+WEIGHT = parse_noun("das gewicht, gewichte, gewichts", "weight", {})
+BAG = parse_noun("der beutel, beutel", "bag", {})
+SOFT = parse_adjective("weich", "soft")
+STURDY = parse_adjective("robust", "sturdy")
+RED = parse_adjective("rot", "red")
+ENSURE = parse_action("passt an, anpassen", "sich dem körper", "adapt to the body", EVERYWHERE)
+UNITS = {"g": MeasurementUnit("g", "g", "gram", "gramm"), "monate": MeasurementUnit("monate", "months", "month", "")}
 
 
 @pytest.fixture
 def ware():
-    weight = Attribute(WEIGHT, values("300..300 g"), EVERYWHERE)
+    weight = Attribute(WEIGHT, parse_values("300..300 g"), EVERYWHERE)
     return Ware(
         category=Category("bedding", "bettwaren", "bedding"),
         head=BLANKET,
@@ -48,7 +48,7 @@ def ware():
 def record(ware):
     return Record(
         ware,
-        Lexicon(colors=[RED], brands=["norsen"], units=UNITS),
+        GeneratorLexicon(colors=[RED], brands=["norsen"], units=UNITS),
         BLANKET,
         features=(SOFT, STURDY),
         color=RED,
@@ -97,7 +97,7 @@ def test_rendering(record, german, english, expected):
 
 
 def test_what_is_measured_has_an_article(record):
-    record.attribute = Attribute(noun("das volumen, -", "capacity/-", {}), values("3..3 l"), EVERYWHERE)
+    record.attribute = Attribute(parse_noun("das volumen, -", "capacity/-", {}), parse_values("3..3 l"), EVERYWHERE)
     template = compile_template("test", "mit {ein measured:dat} von {measure:dat}", ["with {a measured} of {measure}"])
     assert template.render_german(record) == "mit einem volumen von 300 g"
     assert template.render_english(record, 0) == "with a capacity of 300 g"
@@ -115,7 +115,7 @@ def test_a_stronger_need_replaces_the_weaker():
 
 def test_lines_of_a_category_have_numbers(ware):
     template = from_line("bedding", Phrase("bei {n:30..30} ° c , {color}", "at {n:30..30} ° c , {color}"))
-    record = draw(ware, Lexicon(colors=[RED]), template.needs, RandomStream(1))
+    record = draw(ware, GeneratorLexicon(colors=[RED]), template.needs, RandomStream(1))
     template.draw_numbers(record, RandomStream(1))
     assert template.render_german(record) == "bei 30 ° c , rot"
     assert template.render_english(record, 0) == "at 30 ° c , red"
@@ -123,17 +123,19 @@ def test_lines_of_a_category_have_numbers(ware):
 
 def test_a_ware_without_what_is_needed_is_refused(ware):
     with pytest.raises(UnavailableError):
-        draw(ware, Lexicon(), ("accessory",), RandomStream(1))
+        draw(ware, GeneratorLexicon(), ("accessory",), RandomStream(1))
 
 
 def test_nobody_misses_a_warranty_card(ware):
-    ware.accessories = [noun("die garantiekarte, garantiekarten", "warranty card", {}), BAG]
-    assert {draw(ware, Lexicon(), ("missed accessory",), RandomStream(seed)).accessory for seed in range(20)} == {BAG}
+    ware.accessories = [parse_noun("die garantiekarte, garantiekarten", "warranty card", {}), BAG]
+    assert {
+        draw(ware, GeneratorLexicon(), ("missed accessory",), RandomStream(seed)).accessory for seed in range(20)
+    } == {BAG}
 
 
 def test_exact_numbers_are_not_measured(ware):
-    ware.attributes = [Attribute(WEIGHT, values("2..4 stück"), EVERYWHERE)]
-    pieces = Lexicon(units={"stück": Unit("stück", "pieces", "piece", "")})
+    ware.attributes = [Attribute(WEIGHT, parse_values("2..4 stück"), EVERYWHERE)]
+    pieces = GeneratorLexicon(units={"stück": MeasurementUnit("stück", "pieces", "piece", "")})
     value = draw(ware, pieces, ("value",), RandomStream(1)).value
     assert value is not None
     assert value.unit == "stück"
@@ -142,56 +144,56 @@ def test_exact_numbers_are_not_measured(ware):
 
 
 def test_only_small_things_come_by_the_dozen(ware):
-    assert max(draw(ware, Lexicon(), ("count",), RandomStream(seed)).count for seed in range(300)) == 4
+    assert max(draw(ware, GeneratorLexicon(), ("count",), RandomStream(seed)).count for seed in range(300)) == 4
     with pytest.raises(UnavailableError):
-        draw(ware, Lexicon(), ("pack",), RandomStream(1))
-    ware.head = noun("die tasse, tassen", "cup", {})
-    assert max(draw(ware, Lexicon(), ("pack",), RandomStream(seed)).count for seed in range(300)) > 12
+        draw(ware, GeneratorLexicon(), ("pack",), RandomStream(1))
+    ware.head = parse_noun("die tasse, tassen", "cup", {})
+    assert max(draw(ware, GeneratorLexicon(), ("pack",), RandomStream(seed)).count for seed in range(300)) > 12
 
 
 def drawn(ware, needs, seeds=range(60), **lists):
     """What is drawn with some seeds; a ware that has it not is left out."""
     for seed in seeds:
         try:
-            yield draw(ware, Lexicon(**lists), needs, RandomStream(seed))
+            yield draw(ware, GeneratorLexicon(**lists), needs, RandomStream(seed))
         except UnavailableError:
             continue
 
 
 def test_nothing_is_said_twice(ware):
     assert {record.features[0] for record in drawn(ware, ("feature", "padj"))} == {SOFT}
-    ware.compounds = [noun("die weichdecke, weichdecken", "plush blanket", {})]
+    ware.compounds = [parse_noun("die weichdecke, weichdecken", "plush blanket", {})]
     softer = [record for record in drawn(ware, ("feature",)) if record.product is not BLANKET]
     assert {record.features[0] for record in softer} == {STURDY}
-    ware.materials = [COTTON, noun("das plüsch, -", "plush/-", {})]
+    ware.materials = [COTTON, parse_noun("das plüsch, -", "plush/-", {})]
     ware.neutral_compounds = ware.compounds
     plush = [record for record in drawn(ware, ("material",)) if record.product is not BLANKET]
     assert {record.material for record in plush} == {COTTON}
 
 
 def test_what_is_colorful_has_no_other_color(ware):
-    ware.features = [adjective("bunt", "colorful"), SOFT]
+    ware.features = [parse_adjective("bunt", "colorful"), SOFT]
     assert {record.features[0] for record in drawn(ware, ("feature", "color"), colors=[RED])} == {SOFT}
 
 
 def test_gold_has_one_color(ware):
-    ring = noun("die golddecke, golddecken", "gold blanket", {})
+    ring = parse_noun("die golddecke, golddecken", "gold blanket", {})
     ware.compounds, ware.paintable_compounds = [ring], []
     assert {record.product for record in drawn(ware, ("feature",))} == {ring, BLANKET}
     assert {record.product for record in drawn(ware, ("color",), colors=[RED])} == {BLANKET}
 
 
 def test_a_bare_value_says_what_it_is(ware):
-    ware.attributes = [Attribute(WEIGHT, values("{solide=solid, sauber=clean}"), EVERYWHERE)]
+    ware.attributes = [Attribute(WEIGHT, parse_values("{solide=solid, sauber=clean}"), EVERYWHERE)]
     with pytest.raises(UnavailableError):
-        draw(ware, Lexicon(units=UNITS), ("figure",), RandomStream(1))
-    ware.attributes = [Attribute(WEIGHT, values("300..300 g"), EVERYWHERE)]
-    record = draw(ware, Lexicon(units=UNITS), ("figure",), RandomStream(1))
+        draw(ware, GeneratorLexicon(units=UNITS), ("figure",), RandomStream(1))
+    ware.attributes = [Attribute(WEIGHT, parse_values("300..300 g"), EVERYWHERE)]
+    record = draw(ware, GeneratorLexicon(units=UNITS), ("figure",), RandomStream(1))
     assert compile_template("test", "{figure}", ["{figure}"]).render_german(record) == "300 g"
 
 
 def test_what_cannot_be_counted_has_no_indefinite_article(record):
-    record.part = Part(noun("die sheabutter, -", "shea butter/-", {}), (SOFT,), False, EVERYWHERE)
+    record.part = Part(parse_noun("die sheabutter, -", "shea butter/-", {}), (SOFT,), False, EVERYWHERE)
     record.part_adjective = SOFT
     template = compile_template("test", "bietet {ein padj part:acc}", ["offers {a padj part}"])
     assert template.render_german(record) == "bietet weiche sheabutter"
@@ -200,11 +202,11 @@ def test_what_cannot_be_counted_has_no_indefinite_article(record):
 
 def test_blankets_and_other_blankets_are_not_the_same(ware):
     with pytest.raises(UnavailableError):
-        draw(ware, Lexicon(), ("plural", "heads"), RandomStream(1))
+        draw(ware, GeneratorLexicon(), ("plural", "heads"), RandomStream(1))
 
 
 def test_suitable_for_takes_purposes_only(ware):
-    assert {draw(ware, Lexicon(), ("fit",), RandomStream(seed)).use for seed in range(20)} == {ware.uses[0]}
+    assert {draw(ware, GeneratorLexicon(), ("fit",), RandomStream(seed)).use for seed in range(20)} == {ware.uses[0]}
 
 
 @pytest.mark.parametrize("german", ["{gadget}", "{ein}", "{pretty product}"])
