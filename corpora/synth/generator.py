@@ -18,9 +18,9 @@ from corpora.synth.lexicon.entries import GeneratorLexicon
 from corpora.synth.mixture import Mixture
 from corpora.synth.news import Newspaper
 from corpora.synth.random_stream import RandomStream
-from corpora.synth.retail import Retail
+from corpora.synth.retail_news import RetailNews
 from corpora.synth.shop import Line, Shop
-from corpora.synth.topics import fields
+from corpora.synth.topic_lexicon import topic_lexicons
 
 GENERATOR_VERSION = "5"
 SYNTHETIC = "synth "  # a version follows, and the number of departments unless the shop has all
@@ -49,7 +49,7 @@ def _words(departments: int | None) -> GeneratorLexicon:
 @cache
 def _newspaper(departments: int | None) -> Newspaper:
     words = _words(departments)
-    return Newspaper(fields(words.topics, words.general), Retail(words))
+    return Newspaper(topic_lexicons(words.topics, words.general), RetailNews(words))
 
 
 @cache

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from corpora.synth.english import indefinite
+from corpora.synth.english_morphology import indefinite
 from corpora.synth.random_stream import RandomStream, stable_hash
 
 STYLES = 4  # how many houses of editors there are; each category belongs to one

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from corpora.synth import english
+from corpora.synth import english_morphology
 from corpora.synth.lexicon.entries import (
     Action,
     Adjective,
@@ -70,11 +70,11 @@ class Record:
 
     def _english(self, adjectives: tuple[Adjective, ...]) -> str:
         """All that a template can put into its English slots, in no order."""
-        said = [english.noun(self.product.english, False), *(one.english for one in adjectives)]
+        said = [english_morphology.noun_form(self.product.english, False), *(one.english for one in adjectives)]
         if self.part is not None:
-            said.append(english.noun(self.part.noun.english, False))
+            said.append(english_morphology.noun_form(self.part.noun.english, False))
         if self.attribute is not None and self.value is not None:
-            said += (english.noun(self.attribute.noun.english, False), self.value.english)
+            said += (english_morphology.noun_form(self.attribute.noun.english, False), self.value.english)
         if self.use is not None:
             said.append(self.use.english)
         if self.other_use is not None:
@@ -82,7 +82,7 @@ class Record:
         if self.action is not None:
             said += (self.action.english.base, self.action.english_rest)
         if self.accessory is not None:
-            said.append(english.noun(self.accessory.english, False))
+            said.append(english_morphology.noun_form(self.accessory.english, False))
         return " ".join(said)
 
 
@@ -298,8 +298,8 @@ def _is_said_twice(record: Record) -> bool:
     adjectives = [one for one in (*record.features, record.part_adjective, record.color) if one is not None]
     words = [one.english for one in adjectives]
     if record.material is not None:
-        words += english.noun(record.material.english, False).split()
-    name = english.noun(record.product.english, False)
+        words += english_morphology.noun_form(record.material.english, False).split()
+    name = english_morphology.noun_form(record.product.english, False)
     modifier = record.product.lemma.removesuffix(record.ware.head.lemma).rstrip("-")
     return (
         len(set(words)) < len(words)
@@ -346,7 +346,7 @@ def _draw_value(attribute: Attribute, record: Record, rng: RandomStream) -> Valu
     if values.shared == "materials":
         _need(record.ware.materials)
         material = rng.choice(record.ware.materials)
-        return Value(material.lemma, english.noun(material.english, False))
+        return Value(material.lemma, english_morphology.noun_form(material.english, False))
     numbers = "x".join(number(one, rng) for one in values.ranges)
     unit = record.lexicon.units.get(values.unit)
     _need(numbers != "1" or len(values.unit) < 4)  # "1 stunden"

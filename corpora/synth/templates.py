@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from corpora.synth import english, morphology
+from corpora.synth import english_morphology, german_morphology
+from corpora.synth.german_morphology import Article, Case
 from corpora.synth.lexicon import notation
 from corpora.synth.lexicon.entries import Adjective, Noun, Phrase, Scope
-from corpora.synth.morphology import Article, Case
 from corpora.synth.random_stream import RandomStream
 from corpora.synth.records import DRAWS, Record, number
 
@@ -114,7 +114,7 @@ def _german_noun(words: list[str], case: Case) -> Segment:
     def render(record: Record) -> str:
         word, plural = noun(record)
         article = "" if role == "part" and kind == "ein" and word.is_mass else kind
-        return morphology.phrase(word, article, tuple(one(record) for one in adjectives), case, plural)
+        return german_morphology.noun_phrase(word, article, tuple(one(record) for one in adjectives), case, plural)
 
     return render
 
@@ -128,8 +128,10 @@ def _english_noun(words: list[str]) -> Segment:
     def render(record: Record) -> str:
         word, plural = noun(record)
         if role == "measured" and article == "a" and word.english.singular:  # "a capacity of 3 l", although a mass noun
-            return f"{word.english.article or english.indefinite(word.english.singular)} {word.english.singular}"
-        return english.phrase(word.english, article, tuple(one(record).english for one in adjectives), plural)
+            return f"{word.english.article or english_morphology.indefinite(word.english.singular)} {word.english.singular}"
+        return english_morphology.noun_phrase(
+            word.english, article, tuple(one(record).english for one in adjectives), plural
+        )
 
     return render
 
@@ -200,14 +202,14 @@ GERMAN: dict[str, tuple[str, Segment]] = {
     "use": ("use", lambda r: r.use.german),  # type: ignore[union-attr]
     "fit": ("fit", lambda r: r.use.german),  # type: ignore[union-attr]
     "fit2": ("fit2", lambda r: r.other_use.german),  # type: ignore[union-attr]
-    "rel": ("singular", lambda r: morphology.relative_pronoun("nom", r.product.gender)),
+    "rel": ("singular", lambda r: german_morphology.relative_pronoun("nom", r.product.gender)),
     "personal": ("singular", lambda r: PERSONAL[r.product.gender]),
     "action": ("action", _action_main),
     "action:sub": ("action", _action_subordinate),
     "action:pl": ("action", _action_plural),
     "action:plsub": ("action", _action_plural_subordinate),
     "handling": ("handling", lambda r: r.handling.infinitive),  # type: ignore[union-attr]
-    "handling:zu": ("handling", lambda r: morphology.infinitive_with_zu(r.handling)),  # type: ignore[arg-type]
+    "handling:zu": ("handling", lambda r: german_morphology.infinitive_with_zu(r.handling)),  # type: ignore[arg-type]
     "colorword": ("color", lambda r: r.color.lemma),  # type: ignore[union-attr]
     "featureword": ("feature", lambda r: r.features[0].lemma),
     "feature2word": ("feature2", lambda r: r.features[1].lemma),
@@ -233,7 +235,7 @@ ENGLISH: dict[str, tuple[str, Segment]] = {
     "colorword": ("color", lambda r: r.color.english),  # type: ignore[union-attr]
     "featureword": ("feature", lambda r: r.features[0].english),
     "feature2word": ("feature2", lambda r: r.features[1].english),
-    "measured": ("measure", lambda r: english.noun(r.attribute.noun.english, False)),  # type: ignore[union-attr]
+    "measured": ("measure", lambda r: english_morphology.noun_form(r.attribute.noun.english, False)),  # type: ignore[union-attr]
     "brand": ("brand", lambda r: r.brand),
     "code": ("code", lambda r: r.code),
     "count": ("count", lambda r: str(r.count)),

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
+from corpora.synth.german_morphology import compound
 from corpora.synth.lexicon.entries import (
     Action,
     Adjective,
@@ -19,7 +20,6 @@ from corpora.synth.lexicon.entries import (
     Phrase,
     Verb,
 )
-from corpora.synth.morphology import compound
 from corpora.synth.random_stream import Weighted, stable_fraction
 
 Phase = Literal["mock", "dev", "training", "news"]

@@ -7,7 +7,7 @@ import pytest
 from corpora.synth.clauses import Clause, NounPhrase
 from corpora.synth.lexicon.entries import Phrase
 from corpora.synth.lexicon.notation import parse_verb
-from corpora.synth.news import tidy
+from corpora.synth.news import drop_redundant_commas
 
 REGIERUNG = NounPhrase("die regierung", "the government", "f", False)
 ABLEHNEN = parse_verb("ablehnen: lehnt ab, lehnte ab, abgelehnt", "reject")
@@ -60,7 +60,7 @@ def test_the_verb_stands_last_in_a_subordinate_clause(clause, german):
 
 def test_infinitives_with_zu():
     assert REJECTS.infinitive() == Phrase("den plan abzulehnen", "to reject the plan")
-    negated = replace(REJECTS, middle="den plan nicht", negated=True)
+    negated = replace(REJECTS, middle_field="den plan nicht", negated=True)
     assert negated.infinitive() == Phrase("den plan nicht abzulehnen", "not to reject the plan")
 
 
@@ -85,5 +85,5 @@ def test_relative_clauses_begin_with_their_pronoun():
 
 
 def test_punctuation_swallows_the_comma_of_a_relative_clause():
-    assert tidy("der plan , der scheitert , , und der rat") == "der plan , der scheitert , und der rat"
-    assert tidy("der plan , der scheitert , .") == "der plan , der scheitert ."
+    assert drop_redundant_commas("der plan , der scheitert , , und der rat") == "der plan , der scheitert , und der rat"
+    assert drop_redundant_commas("der plan , der scheitert , .") == "der plan , der scheitert ."

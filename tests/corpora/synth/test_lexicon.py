@@ -20,7 +20,7 @@ from corpora.synth.lexicon.notation import (
     tokenised_text,
 )
 from corpora.synth.lexicon.reader import LexiconReader
-from corpora.synth.topics import Field
+from corpora.synth.topic_lexicon import TopicLexicon
 from corpora.task import Pair
 
 
@@ -156,9 +156,9 @@ def test_some_adjectives_cannot_be_predicates(tmp_path: Path):
     lines = "[adjectives]\nehemalig | former ; of=person attributive\nmutig | brave ; of=person\n"
     reader = LexiconReader(_lexicon(tmp_path, news="[topic]\ny | Y | y\n" + lines))
     words = reader.read()
-    field = Field(words.topics[0], words.general)
-    assert [word.lemma for word in field.adjectives["person"]][:2] == ["ehemalig", "mutig"]
-    assert [word.lemma for word in field.predicates["person"]][:1] == ["mutig"]
+    topic = TopicLexicon(words.topics[0], words.general)
+    assert [word.lemma for word in topic.adjectives["person"]][:2] == ["ehemalig", "mutig"]
+    assert [word.lemma for word in topic.predicates["person"]][:1] == ["mutig"]
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,17 @@
-"""Newspaper sentences about goods: most of the shop's words, and some of its compounds, are met here first."""
+"""Newspaper sentences about products, so that the out-of-domain side has most of the shop's words.
 
-from corpora.synth.clauses import Writer
+A system that is trained on the news thus knows most words of the shop, and some of its compounds, before the task
+begins.
+"""
+
+from corpora.synth.clause_builder import ClauseBuilder
 from corpora.synth.lexicon.entries import GeneratorLexicon, Phrase
 from corpora.synth.random_stream import RandomStream
 from corpora.synth.records import UnavailableError, draw
 from corpora.synth.templates import HOME, Template, from_line, read
 from corpora.synth.wares import Stock, exposed
 
-QUOTING = (
+QUOTATION_INTRODUCTIONS = (
     ("auf der verpackung steht :", "the packaging says :"),
     ("in der anzeige heißt es :", "the advertisement says :"),
     ("der hersteller wirbt mit dem satz :", "the manufacturer advertises with the sentence :"),
@@ -15,11 +19,11 @@ QUOTING = (
 )
 
 
-GOING_ON = ((", und", ", and"), (";", ";"), (", aber", ", but"))
+COORDINATORS = ((", und", ", and"), (";", ";"), (", aber", ", but"))
 
 
-class Retail:
-    """Draws clauses about wares as a newspaper knows them."""
+class RetailNews:
+    """Generates sentences about products, in the words that a newspaper uses for them."""
 
     frequency = 0.3  # share of the newspaper's sentences
 
@@ -33,45 +37,45 @@ class Retail:
             if "{" not in line.german and exposed(line.german, False)
         ]
 
-    def sentence(self, writer: Writer, target: int) -> Phrase:
-        """A sentence with goods in it; the writer goes on to the length aimed at."""
-        rng = writer.rng
+    def sentence(self, builder: ClauseBuilder, target: int) -> Phrase:
+        """Return a sentence about a product, extended by further clauses to about ``target`` tokens."""
+        rng = builder.rng
         if self._lines and rng.chance(0.12):
-            return self._quotation(rng, writer)
-        body = self._clause(rng, writer)
+            return self._quotation(rng, builder)
+        body = self._clause(rng, builder)
         if target - len(body.german.split()) >= 8:
-            body = self._go_on(body, writer, target - len(body.german.split()) - 2)
+            body = self._extend(body, builder, target - len(body.german.split()) - 2)
         return Phrase(f"{body.german} .", f"{body.english} .")
 
     @staticmethod
-    def _go_on(body: Phrase, writer: Writer, budget: int) -> Phrase:
-        position = writer.rng.random()
+    def _extend(body: Phrase, builder: ClauseBuilder, budget: int) -> Phrase:
+        position = builder.rng.random()
         if position < 0.35:
-            more = writer.clause(budget).subordinate("während", "while")
+            more = builder.clause(budget).subordinate("während", "while")
             return Phrase(f"{body.german} , {more.german}", f"{body.english} , {more.english}")
         if position < 0.5:
-            speaker = writer.somebody()
+            speaker = builder.named_person()
             return Phrase(f"{body.german} , sagte {speaker.german}", f"{body.english} , {speaker.english} said")
-        german, english = writer.rng.choice(GOING_ON)
-        more = writer.clause(budget).main()
+        german, english = builder.rng.choice(COORDINATORS)
+        more = builder.clause(budget).main()
         return Phrase(f"{body.german} {german} {more.german}", f"{body.english} {english} {more.english}")
 
-    def _clause(self, rng: RandomStream, writer: Writer) -> Phrase:
+    def _clause(self, rng: RandomStream, builder: ClauseBuilder) -> Phrase:
         while True:
             try:
                 phrase = self._render(rng.choice(self._clauses), rng)
             except UnavailableError:
                 continue
-            if self._fits(phrase.german, writer):
+            if self._admit_numeral(phrase.german, builder):
                 return phrase
 
     @staticmethod
-    def _fits(german: str, writer: Writer) -> bool:
-        """Whether the sentence may say this after what it has said: a source has one numeral."""
+    def _admit_numeral(german: str, builder: ClauseBuilder) -> bool:
+        """Return whether the line stays within one numeral with this text, and record the numeral."""
         numeral = any(word[0].isdigit() for word in german.split())
-        if numeral and not writer.numeral_free:
+        if numeral and not builder.numeral_allowed:
             return False
-        writer.numeral_free = writer.numeral_free and not numeral
+        builder.numeral_allowed = builder.numeral_allowed and not numeral
         return True
 
     def _render(self, template: Template, rng: RandomStream) -> Phrase:
@@ -84,10 +88,11 @@ class Retail:
             raise UnavailableError
         return Phrase(german, template.render_english(record, 0))
 
-    def _quotation(self, rng: RandomStream, writer: Writer) -> Phrase:
-        german, english = rng.choice(QUOTING)
+    def _quotation(self, rng: RandomStream, builder: ClauseBuilder) -> Phrase:
+        """Return a sentence that quotes a line of the shop."""
+        german, english = rng.choice(QUOTATION_INTRODUCTIONS)
         line = rng.choice(self._lines)
-        while not self._fits(line.name, writer):
+        while not self._admit_numeral(line.name, builder):
             line = rng.choice(self._lines)
         record = draw(rng.weighted_choice(self._stock.wares), self._stock.lexicon, line.needs, rng)
         said = line.render_german(record), line.render_english(record, 0)

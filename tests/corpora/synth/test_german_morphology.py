@@ -1,8 +1,8 @@
-"""German forms against a grammar book."""
+"""German inflection, checked against a grammar."""
 
 import pytest
 
-from corpora.synth import morphology
+from corpora.synth import german_morphology
 from corpora.synth.lexicon.notation import parse_adjective, parse_noun, parse_verb
 
 DECKE = parse_noun("die decke, decken", "blanket", {})
@@ -14,7 +14,7 @@ WEICH = parse_adjective("weich", "soft")
 DUNKEL = parse_adjective("dunkel/dunkl", "dark")
 ROSA = parse_adjective("rosa/!", "pink")
 
-CASES: tuple[morphology.Case, ...] = ("nom", "acc", "dat", "gen")
+CASES: tuple[german_morphology.Case, ...] = ("nom", "acc", "dat", "gen")
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ CASES: tuple[morphology.Case, ...] = ("nom", "acc", "dat", "gen")
     ],
 )
 def test_singular_phrases_agree(word, article, expected):
-    assert [morphology.phrase(word, article, (WEICH,), case, False) for case in CASES] == expected
+    assert [german_morphology.noun_phrase(word, article, (WEICH,), case, False) for case in CASES] == expected
 
 
 @pytest.mark.parametrize(
@@ -60,18 +60,18 @@ def test_singular_phrases_agree(word, article, expected):
     ],
 )
 def test_plural_phrases_agree(word, article, expected):
-    assert [morphology.phrase(word, article, (WEICH,), case, True) for case in CASES] == expected
+    assert [german_morphology.noun_phrase(word, article, (WEICH,), case, True) for case in CASES] == expected
 
 
 def test_stems_and_words_that_are_never_inflected():
-    assert morphology.phrase(STUHL, "ein", (DUNKEL,), "nom", False) == "ein dunkler stuhl"
-    assert morphology.phrase(STUHL, "ein", (ROSA, WEICH), "dat", False) == "einem rosa weichen stuhl"
+    assert german_morphology.noun_phrase(STUHL, "ein", (DUNKEL,), "nom", False) == "ein dunkler stuhl"
+    assert german_morphology.noun_phrase(STUHL, "ein", (ROSA, WEICH), "dat", False) == "einem rosa weichen stuhl"
 
 
 def test_a_plural_in_s_or_n_takes_no_dative_n():
     sofa = parse_noun("das sofa, sofas", "sofa", {})
-    assert morphology.noun(sofa, "dat", True) == "sofas"
-    assert morphology.noun(DECKE, "dat", True) == "decken"
+    assert german_morphology.inflect_noun(sofa, "dat", True) == "sofas"
+    assert german_morphology.inflect_noun(DECKE, "dat", True) == "decken"
 
 
 @pytest.mark.parametrize(
@@ -88,14 +88,14 @@ def test_a_plural_in_s_or_n_takes_no_dative_n():
     ],
 )
 def test_prepositions_contract(preposition, phrase, expected):
-    assert morphology.contract(preposition, phrase) == expected
+    assert german_morphology.contract(preposition, phrase) == expected
 
 
 def test_a_compound_inherits_from_its_head():
-    word = morphology.compound("baumwoll", DECKE, "cotton")
+    word = german_morphology.compound("baumwoll", DECKE, "cotton")
     assert (word.lemma, word.plural, word.gender) == ("baumwolldecke", "baumwolldecken", "f")
     assert (word.english.singular, word.english.plural) == ("cotton blanket", "cotton blankets")
-    hyphenated = morphology.compound("led-", parse_noun("der streifen, streifen", "strip", {}), "led")
+    hyphenated = german_morphology.compound("led-", parse_noun("der streifen, streifen", "strip", {}), "led")
     assert hyphenated.genitive == "led-streifens"
 
 
@@ -119,10 +119,10 @@ STEIGEN = parse_verb("steigen: steigt, stieg, gestiegen, ist", "rise/rises/rose/
     ],
 )
 def test_verbs_stand_second_or_last(word, tense, plural, main, end):
-    assert morphology.bracket(word, tense, plural) == main
-    assert morphology.closing(main[0], main[1], word) == end
+    assert german_morphology.sentence_bracket(word, tense, plural) == main
+    assert german_morphology.verb_final(main[0], main[1], word) == end
 
 
 def test_infinitives_with_zu():
-    assert morphology.infinitive_with_zu(ANKUENDIGEN) == "anzukündigen"
-    assert morphology.infinitive_with_zu(STEIGEN) == "zu steigen"
+    assert german_morphology.infinitive_with_zu(ANKUENDIGEN) == "anzukündigen"
+    assert german_morphology.infinitive_with_zu(STEIGEN) == "zu steigen"

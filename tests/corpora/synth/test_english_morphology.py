@@ -1,10 +1,10 @@
-"""English forms."""
+"""English inflection."""
 
 import pytest
 
-from corpora.synth import english
+from corpora.synth import english_morphology
+from corpora.synth.german_morphology import compound
 from corpora.synth.lexicon.notation import parse_english_noun, parse_english_verb, parse_noun
-from corpora.synth.morphology import compound
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from corpora.synth.morphology import compound
 )
 def test_nouns(written, singular, plural):
     word = parse_english_noun(written, {})
-    assert (english.noun(word, False), english.noun(word, True)) == (singular, plural)
+    assert (english_morphology.noun_form(word, False), english_morphology.noun_form(word, True)) == (singular, plural)
 
 
 @pytest.mark.parametrize(
@@ -40,23 +40,23 @@ def test_nouns(written, singular, plural):
     ],
 )
 def test_phrases(written, article, adjectives, plural, expected):
-    assert english.phrase(parse_english_noun(written, {}), article, adjectives, plural) == expected
+    assert english_morphology.noun_phrase(parse_english_noun(written, {}), article, adjectives, plural) == expected
 
 
 def test_an_entry_knows_its_article_better_than_its_letters():
     word = parse_english_noun("herb", {"an": ""})
-    assert english.phrase(word, "a", (), False) == "an herb"
-    assert english.phrase(word, "a", ("fresh",), False) == "a fresh herb"
+    assert english_morphology.noun_phrase(word, "a", (), False) == "an herb"
+    assert english_morphology.noun_phrase(word, "a", ("fresh",), False) == "a fresh herb"
 
 
 def test_the_article_of_a_compound_is_that_of_its_first_word():
     light = parse_noun("das Rücklicht, Rücklichter", "tail light", {})
-    assert english.phrase(compound("led-", light, "led").english, "a", (), False) == "an led tail light"
+    assert english_morphology.noun_phrase(compound("led-", light, "led").english, "a", (), False) == "an led tail light"
 
 
 def test_agreement_follows_the_english_noun():
-    assert english.is_plural(parse_english_noun("-/police", {}), False)
-    assert not english.is_plural(parse_english_noun("furniture/-", {}), True)
+    assert english_morphology.is_plural(parse_english_noun("-/police", {}), False)
+    assert not english_morphology.is_plural(parse_english_noun("furniture/-", {}), True)
 
 
 @pytest.mark.parametrize(
@@ -85,5 +85,5 @@ def test_verb_forms(written, forms):
 )
 def test_verb_groups(tense, affirmative, negative):
     verb = parse_english_verb("rise/rises/rose/risen")
-    assert english.finite(verb, tense, False) == affirmative
-    assert english.negated(verb, tense, False) == negative
+    assert english_morphology.verb_group(verb, tense, False) == affirmative
+    assert english_morphology.negated_verb_group(verb, tense, False) == negative

@@ -13,7 +13,7 @@ _COLUMNS = ("m", "f", "n", "p")
 
 
 def _table(rows: dict[str, str]) -> dict[tuple[str, str], str]:
-    """``{"nom": "er e es e"}`` by (case, gender); ``-`` is an empty ending."""
+    """Return ``{"nom": "er e es e"}`` indexed by case and gender; ``-`` is an empty ending."""
     return {
         (case, gender): ending.strip("-")
         for case, endings in rows.items()
@@ -60,6 +60,8 @@ WERDEN = ("wird", "werden", "wurde", "wurden")
 
 
 class Modal(NamedTuple):
+    """The third person of a modal verb."""
+
     singular: str
     plural: str
 
@@ -67,8 +69,8 @@ class Modal(NamedTuple):
 KOENNEN = Modal("kann", "können")
 
 
-def article(kind: Article, case: Case, gender: Gender) -> str:
-    """The article; "ein" has no plural."""
+def inflect_article(kind: Article, case: Case, gender: Gender) -> str:
+    """Return the form of an article, which is empty for no article and for "ein" in the plural."""
     if kind == "der":
         return _DEFINITE[case, gender]
     if kind == "dieser":
@@ -81,11 +83,12 @@ def article(kind: Article, case: Case, gender: Gender) -> str:
 
 
 def relative_pronoun(case: Case, gender: Gender) -> str:
+    """Return the form of the relative pronoun."""
     return _RELATIVE[case, gender]
 
 
-def adjective(word: Adjective, kind: Article, case: Case, gender: Gender) -> str:
-    """The adjective before a noun, after an article of that kind."""
+def inflect_adjective(word: Adjective, kind: Article, case: Case, gender: Gender) -> str:
+    """Return the form of an adjective before a noun and after this kind of article."""
     if word.stem is None:
         return word.lemma
     declension = _STRONG if kind == "ein" and gender == "p" else _ADJECTIVES[kind]
@@ -93,8 +96,8 @@ def adjective(word: Adjective, kind: Article, case: Case, gender: Gender) -> str
 
 
 @cache
-def noun(word: Noun, case: Case, plural: bool) -> str:
-    """The noun's form."""
+def inflect_noun(word: Noun, case: Case, plural: bool) -> str:
+    """Return the form of a noun."""
     if plural:
         form = word.plural or word.lemma
         return form + "n" if case == "dat" and form.endswith(("e", "el", "er", "erl")) else form
@@ -103,19 +106,19 @@ def noun(word: Noun, case: Case, plural: bool) -> str:
     return word.genitive if word.weak and case in ("acc", "dat") else word.lemma
 
 
-def phrase(word: Noun, kind: Article, adjectives: tuple[Adjective, ...], case: Case, plural: bool) -> str:
-    """Article, adjectives and noun, in agreement."""
+def noun_phrase(word: Noun, kind: Article, adjectives: tuple[Adjective, ...], case: Case, plural: bool) -> str:
+    """Return a noun phrase of article, adjectives and noun, all in agreement."""
     gender: Gender = "p" if plural or word.gender == "p" else word.gender
-    parts = [adjective(one, kind, case, gender) for one in adjectives]
-    determiner = article(kind, case, gender)
+    parts = [inflect_adjective(one, kind, case, gender) for one in adjectives]
+    determiner = inflect_article(kind, case, gender)
     if determiner:
         parts.insert(0, determiner)
-    parts.append(noun(word, case, gender == "p"))
+    parts.append(inflect_noun(word, case, gender == "p"))
     return " ".join(parts)
 
 
 def contract(preposition: str, rest: str) -> str:
-    """``in`` before ``dem haus`` is ``im haus``."""
+    """Put a preposition before a noun phrase, contracted with its article: ``in`` and ``dem haus`` give ``im haus``."""
     first, blank, others = rest.partition(" ")
     joined = _CONTRACTIONS.get(f"{preposition} {first}")
     return f"{joined}{blank}{others}" if joined else f"{preposition} {rest}"
@@ -140,10 +143,12 @@ def compound(combining_form: str, head: Noun, english: str) -> Noun:
 
 
 def present(verb: Verb, plural: bool) -> str:
+    """Return the third person present, without a separable prefix."""
     return _bare_infinitive(verb) if plural else verb.present
 
 
 def preterite(verb: Verb, plural: bool) -> str:
+    """Return the third person preterite, without a separable prefix."""
     if not plural:
         return verb.preterite
     return verb.preterite + ("n" if verb.preterite.endswith("e") else "en")
@@ -154,12 +159,15 @@ def _bare_infinitive(verb: Verb) -> str:
 
 
 def infinitive_with_zu(verb: Verb) -> str:
-    """``anzukündigen``, but ``zu warnen``."""
+    """Return the infinitive with ``zu``: ``anzukündigen``, but ``zu warnen``."""
     return f"{verb.prefix}zu{_bare_infinitive(verb)}" if verb.prefix else f"zu {verb.infinitive}"
 
 
-def bracket(verb: Verb, tense: Tense, plural: bool, modal: Modal = KOENNEN) -> tuple[str, str]:
-    """The finite verb of a main clause and what closes it: ``kündigt`` ... ``an``, ``hat`` ... ``angekündigt``."""
+def sentence_bracket(verb: Verb, tense: Tense, plural: bool, modal: Modal = KOENNEN) -> tuple[str, str]:
+    """Return the two parts of a main clause's verb, between which the middle field stands.
+
+    The left one is the finite verb: ``kündigt`` ... ``an``, ``hat`` ... ``angekündigt``.
+    """
     if tense == "present":
         return present(verb, plural), verb.prefix
     if tense == "preterite":
@@ -172,6 +180,8 @@ def bracket(verb: Verb, tense: Tense, plural: bool, modal: Modal = KOENNEN) -> t
     return modal.plural if plural else modal.singular, verb.infinitive
 
 
-def closing(finite: str, close: str, verb: Verb) -> str:
-    """The same verb at the end of a subordinate clause: ``ankündigt``, ``angekündigt hat``."""
-    return close + finite if close and close == verb.prefix else f"{close} {finite}".strip()
+def verb_final(finite: str, right_bracket: str, verb: Verb) -> str:
+    """Return the verb as it ends a subordinate clause: ``ankündigt``, ``angekündigt hat``."""
+    if right_bracket and right_bracket == verb.prefix:
+        return right_bracket + finite
+    return f"{right_bracket} {finite}".strip()
