@@ -21,7 +21,7 @@ from corpora.characters import drop_non_printing
 from corpora.cleaning import CHUNK, Counts, Settings, clean_all, point_decimals, pretokenise
 from corpora.description import Description
 from corpora.parallel import ordered_map
-from corpora.synth import Generator
+from corpora.synth import CorpusGenerator
 from corpora.synthesis import LANGUAGES, LICENCE, synthesise
 from corpora.task import Pair
 from simulator.scales import SCALES, Scale, ScaleName
@@ -44,16 +44,18 @@ def megabytes(whose: int) -> float:
 
 def generate(scale: Scale, processes: int) -> float:
     """Pairs per second of writing a whole task."""
-    description = Description(*LANGUAGES, 1, Generator(1).name, LICENCE, "none", FeedbackSpec().signature)
+    description = Description(*LANGUAGES, 1, CorpusGenerator(1).name, LICENCE, "none", FeedbackSpec().signature)
     with tempfile.TemporaryDirectory() as aside:
         start = time.perf_counter()
-        synthesise(Path(aside) / "task", description, scale.phases, scale.out_of_domain, Generator, processes=processes)
+        synthesise(
+            Path(aside) / "task", description, scale.phases, scale.out_of_domain, CorpusGenerator, processes=processes
+        )
         return scale.lines / (time.perf_counter() - start)
 
 
 def raw_pairs(count: int) -> list[Pair]:
     """Text as it might come in: capitals, closed-up punctuation, typographic quotes and dashes."""
-    generator = Generator(1)
+    generator = CorpusGenerator(1)
     half = count // 2
     clean = itertools.chain(generator.in_domain("training", half), generator.out_of_domain(count - half))
     return [Pair(_dirty(source), _dirty(target), str(number)) for number, (source, target) in enumerate(clean)]

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.corpus import megabytes
-from corpora.synth import Generator
+from corpora.synth import CorpusGenerator
 from learners.smt.configs import DecoderKind
 from learners.smt.translator import SmtTranslator
 
@@ -34,7 +34,7 @@ GOAL_LIMIT = 30
 def sources(count: int) -> list[str]:
     """Product titles and descriptions of exactly so many tokens."""
     found: list[str] = []
-    for source, _ in Generator(1).in_domain("training", 40 * count):
+    for source, _ in CorpusGenerator(1).in_domain("training", 40 * count):
         if len(source.split()) == TOKENS and source not in found:
             found.append(source)
         if len(found) == count:
@@ -57,7 +57,7 @@ class Stages:
 
 
 def train(count: int, path: Path) -> None:
-    pairs = list(Generator(1).out_of_domain(count))
+    pairs = list(CorpusGenerator(1).out_of_domain(count))
     SmtTranslator.train(pairs[:200]).save(path)  # compiles
     stages = Stages()
     translator = SmtTranslator.train(pairs, report=stages)

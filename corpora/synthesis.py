@@ -17,8 +17,8 @@ LICENCE = "CC0-1.0"  # nobody wrote these sentences
 POLLING = 0.2  # seconds between two looks at the progress
 
 
-class Generator(Protocol):
-    """Where the sentences come from; ``corpora.synth.Generator`` is one."""
+class PairGenerator(Protocol):
+    """Where the sentences come from; ``corpora.synth.CorpusGenerator`` is one."""
 
     def out_of_domain(self, count: int) -> Iterator[tuple[str, str]]: ...
 
@@ -26,7 +26,7 @@ class Generator(Protocol):
 
 
 GeneratorFactory = Callable[
-    [int], Generator
+    [int], PairGenerator
 ]  # from the seed; it travels to other processes, so it has to be importable
 
 

@@ -1,9 +1,9 @@
-"""Synthetic German-English product text and news, the same bytes for the same seed on every machine.
+"""Generates German-English product text and news. The same seed gives the same bytes on every machine.
 
-``Generator`` is all that the rest of the room needs. Its text is tokenised and lowercased already, so that cleaning
-changes nothing.
+The rest of the room needs only ``CorpusGenerator``. Its text is tokenised and lowercased, so that cleaning does not
+change it.
 """
 
-from corpora.synth.generator import SYNTHETIC, Generator
+from corpora.synth.generator import SYNTHETIC, CorpusGenerator
 
-__all__ = ["SYNTHETIC", "Generator"]
+__all__ = ["SYNTHETIC", "CorpusGenerator"]

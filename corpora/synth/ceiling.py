@@ -1,33 +1,32 @@
-"""How well the best possible system could do: one that knows the product, the template, the house and every rate.
+"""The expected score of the best possible system: one that knows the product, the template, the style and all rates.
 
-What it cannot know is what the editor or the vendor happened to write. So for a drawn source it considers references
-that could have been written, answers with the one that agrees best with the others (minimum Bayes risk), and is scored
-against one more.
+It cannot know what the editor or the vendor happened to write. So it samples references that the source could have,
+answers with the one that agrees best with the others (minimum Bayes risk), and is scored against one more sample.
 """
 
 from collections.abc import Callable
 
 from corpora.synth.random_stream import RandomStream
-from corpora.synth.shop import REVERSED, Draft, Shop
+from corpora.synth.shop import REVERSED_SHARE, Draft, Shop
 
-CANDIDATES = 16
+REFERENCE_SAMPLES = 16  # among which the answer is chosen
 
 
-def expected_best(shop: Shop, rng: RandomStream, score: Callable[[str, str], float], sample: int) -> float:
-    """The mean over ``sample`` lines of the score of the best answer."""
+def expected_best_score(shop: Shop, rng: RandomStream, score: Callable[[str, str], float], sample: int) -> float:
+    """Return the mean score of the best answers to ``sample`` lines."""
     total = 0.0
     for _ in range(sample):
         draft = shop.draft(rng)
-        possible = [_reference(draft, rng) for _ in range(CANDIDATES)]
-        total += score(_most_agreeable(possible, score), _reference(draft, rng))
+        possible = [_reference(draft, rng) for _ in range(REFERENCE_SAMPLES)]
+        total += score(_minimum_bayes_risk(possible, score), _reference(draft, rng))
     return total / sample
 
 
 def _reference(draft: Draft, rng: RandomStream) -> str:
-    return draft.english(rng.chance(REVERSED), rng)
+    return draft.english(rng.chance(REVERSED_SHARE), rng)
 
 
-def _most_agreeable(possible: list[str], score: Callable[[str, str], float]) -> str:
-    """The answer with the highest expected score; the first of them on a tie."""
+def _minimum_bayes_risk(possible: list[str], score: Callable[[str, str], float]) -> str:
+    """Return the answer with the highest expected score; on a tie, the first."""
     distinct = list(dict.fromkeys(possible))
     return max(distinct, key=lambda answer: sum(score(answer, reference) for reference in possible))

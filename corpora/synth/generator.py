@@ -1,128 +1,113 @@
-"""The generator: an out-of-domain newspaper and an in-domain shop, streamed in chunks that any process can make."""
+"""The generator of the synthetic corpus: an in-domain shop and an out-of-domain newspaper."""
 
 import re
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import replace
 from functools import cache
 from itertools import count as naturals
 from itertools import islice
-from multiprocessing import get_context
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, get_args
 
 from corpora.errors import CorpusError
 from corpora.synth import lexicon
-from corpora.synth.ceiling import expected_best
+from corpora.synth.ceiling import expected_best_score
 from corpora.synth.lexicon.entries import GeneratorLexicon
-from corpora.synth.mixture import Mixture
 from corpora.synth.news import Newspaper
 from corpora.synth.random_stream import RandomStream
+from corpora.synth.resampling import Resampler
 from corpora.synth.retail_news import RetailNews
-from corpora.synth.shop import Line, Shop
+from corpora.synth.shop import ProductLine, Shop
 from corpora.synth.topic_lexicon import topic_lexicons
 
 GENERATOR_VERSION = "5"
-SYNTHETIC = "synth "  # a version follows, and the number of departments unless the shop has all
-CHUNK = 2000
+SYNTHETIC = "synth "  # followed by the version and, unless the shop has all departments, by their number
+CHUNK_SIZE = 2000  # lines from one random stream; another size would give another text
 DEPARTMENTS = 35  # one for each category of the lexicon
 
 T = TypeVar("T")
-ServedPhase = Literal["mock", "dev", "training"]
-PHASES: tuple[ServedPhase, ...] = ("mock", "dev", "training")
+PhaseName = Literal["mock", "dev", "training"]
 
 
-def _served(name: str) -> ServedPhase:
-    for phase in PHASES:
+def _phase_name(name: str) -> PhaseName:
+    """Return the name of a phase. Raise ValueError if no phase has this name."""
+    for phase in get_args(PhaseName):
         if name == phase:
             return phase
-    raise ValueError(f"no phase is called {name!r}: wanted one of {', '.join(PHASES)}")
+    raise ValueError(f"no phase is called {name!r}; the phases are {', '.join(get_args(PhaseName))}")
 
 
 @cache
-def _words(departments: int | None) -> GeneratorLexicon:
-    """All words, or those of a shop with so few departments, and of a newspaper with as many topics."""
+def _lexicon(departments: int | None) -> GeneratorLexicon:
+    """Return the whole lexicon, or the part for this many departments and as many news topics."""
     words = lexicon.load()
     return replace(words, categories=words.categories[:departments], topics=words.topics[:departments])
 
 
 @cache
 def _newspaper(departments: int | None) -> Newspaper:
-    words = _words(departments)
+    words = _lexicon(departments)
     return Newspaper(topic_lexicons(words.topics, words.general), RetailNews(words))
 
 
 @cache
-def _shop(departments: int | None, phase: ServedPhase) -> Shop:
-    return Shop(_words(departments), phase)
+def _shop(departments: int | None, phase: PhaseName) -> Shop:
+    return Shop(_lexicon(departments), phase)
 
 
 def news_chunk(seed: int, departments: int | None, index: int) -> list[tuple[str, str]]:
-    """One chunk of out-of-domain pairs; depends on nothing but its arguments."""
-    rng, paper = RandomStream(seed, "news", index), _newspaper(departments)
-    return [paper.pair(rng) for _ in range(CHUNK)]
+    """Return one chunk of out-of-domain pairs, which depends on nothing but the arguments."""
+    rng, newspaper = RandomStream(seed, "news", index), _newspaper(departments)
+    return [newspaper.pair(rng) for _ in range(CHUNK_SIZE)]
 
 
-def shop_chunk(seed: int, departments: int | None, phase: ServedPhase, index: int) -> list[Line]:
-    """One chunk of in-domain candidates; depends on nothing but its arguments."""
+def shop_chunk(seed: int, departments: int | None, phase: PhaseName, index: int) -> list[ProductLine]:
+    """Return one chunk of in-domain candidates, which depends on nothing but the arguments."""
     rng, shop = RandomStream(seed, phase, index), _shop(departments, phase)
-    return [shop.line(rng) for _ in range(CHUNK)]
+    return [shop.line(rng) for _ in range(CHUNK_SIZE)]
 
 
-class Generator:
-    """Makes the corpus of one seed. The number of processes changes how long it takes, and not one byte.
+class CorpusGenerator:
+    """Generates the corpus of one seed.
 
-    With few ``departments`` the world is small enough for a model that is trained in a minute; the statistics of the
-    task hold for the whole shop only.
+    A shop with few ``departments`` has a vocabulary that is small enough for a model trained in a minute. Only with all
+    departments does the corpus have the statistics of the task.
     """
 
-    def __init__(self, seed: int, *, processes: int = 1, departments: int | None = None) -> None:
+    def __init__(self, seed: int, *, departments: int | None = None) -> None:
         if departments is not None and not 1 <= departments <= DEPARTMENTS:
-            raise CorpusError(f"a shop with {departments:,} departments: there are 1 to {DEPARTMENTS}")
+            raise CorpusError(f"the shop cannot have {departments:,} departments; choose 1 to {DEPARTMENTS}")
         self.seed = seed
-        self.processes = processes
         self.departments = departments
 
     @property
     def name(self) -> str:
-        """What a task's description calls it: enough to make the same text again, with the seed."""
+        """The generator's name in the description of a task. With the seed, it identifies the text."""
         return f"{SYNTHETIC}{GENERATOR_VERSION}" + (f"/{self.departments}" if self.departments else "")
 
     @classmethod
-    def named(cls, name: str, seed: int) -> "Generator":
-        """The generator that a description tells of; text of another version cannot be made again."""
+    def named(cls, name: str, seed: int) -> "CorpusGenerator":
+        """Return the generator with this name. Raise CorpusError for another version, whose text differs."""
         found = re.fullmatch(rf"{SYNTHETIC}{GENERATOR_VERSION}(?:/([1-9][0-9]*))?", name)
         if not found:
-            raise CorpusError(f"{name!r} cannot be made again: this is {SYNTHETIC}{GENERATOR_VERSION}")
+            raise CorpusError(f"cannot generate the text of {name!r}: this is {SYNTHETIC}{GENERATOR_VERSION}")
         return cls(seed, departments=int(found[1]) if found[1] else None)
 
     def out_of_domain(self, count: int) -> Iterator[tuple[str, str]]:
-        """(German, English) of the newspaper."""
-        return islice(self._chunks(news_chunk, self.seed, self.departments), count)
+        """Yield German and English lines of the newspaper."""
+        return islice(_chained(news_chunk, self.seed, self.departments), count)
 
     def in_domain(self, phase: str, count: int) -> Iterator[tuple[str, str]]:
-        """(German, English) of the shop, in the order served, with the task's share of repeats."""
-        candidates = self._chunks(shop_chunk, self.seed, self.departments, _served(phase))
-        return islice(Mixture(RandomStream(self.seed, phase, "mixture")).stream(candidates), count)
+        """Yield German and English lines of the shop in the order of the phase, with the task's share of duplicates."""
+        candidates = _chained(shop_chunk, self.seed, self.departments, _phase_name(phase))
+        return islice(Resampler(RandomStream(self.seed, phase, "mixture")).stream(candidates), count)
 
     def ceiling(self, phase: str, score: Callable[[str, str], float], sample: int = 1000) -> float:
-        """The mean score of the best possible output when all is known but the editors' whims; see ``ceiling.py``."""
-        return expected_best(
-            _shop(self.departments, _served(phase)), RandomStream(self.seed, phase, "ceiling"), score, sample
-        )
+        """Return the expected score of the best possible output, estimated on ``sample`` lines; see ``ceiling.py``."""
+        shop = _shop(self.departments, _phase_name(phase))
+        return expected_best_score(shop, RandomStream(self.seed, phase, "ceiling"), score, sample)
 
-    def _chunks(self, make: Callable[..., list[T]], *address: object) -> Iterator[T]:
-        """Chunks in order, made by this process or by several at once."""
-        if self.processes <= 1:
-            for index in naturals():
-                yield from make(*address, index)
-        with ProcessPoolExecutor(self.processes, mp_context=get_context("spawn")) as pool:
-            indices = naturals()
-            ahead: deque[Future[list[T]]] = deque()
-            try:
-                while True:
-                    while len(ahead) < 2 * self.processes:
-                        ahead.append(pool.submit(make, *address, next(indices)))
-                    yield from ahead.popleft().result()
-            finally:
-                pool.shutdown(wait=False, cancel_futures=True)
+
+def _chained(make_chunk: Callable[..., list[T]], *address: object) -> Iterator[T]:
+    """Yield the lines of all chunks in order."""
+    for index in naturals():
+        yield from make_chunk(*address, index)

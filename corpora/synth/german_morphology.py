@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 from corpora.synth.lexicon.entries import Adjective, Gender, Noun, Verb
 
 Case = Literal["nom", "acc", "dat", "gen"]
-Article = Literal["", "der", "ein", "dieser", "kein"]
+Article = Literal["", "der", "ein", "dieser"]
 Tense = Literal["present", "preterite", "perfect", "pluperfect", "future", "modal"]
 
 _COLUMNS = ("m", "f", "n", "p")
@@ -36,7 +36,6 @@ _ADJECTIVES: dict[Article, dict[tuple[str, str], str]] = {
     "der": _WEAK,
     "dieser": _WEAK,
     "ein": _MIXED,
-    "kein": _MIXED,
 }
 
 _RELATIVE = _table(
@@ -75,8 +74,6 @@ def inflect_article(kind: Article, case: Case, gender: Gender) -> str:
         return _DEFINITE[case, gender]
     if kind == "dieser":
         return "dies" + _DIESER[case, gender]
-    if kind == "kein":
-        return "kein" + _EIN[case, gender]
     if kind == "ein" and gender != "p":
         return "ein" + _EIN[case, gender]
     return ""

@@ -1,4 +1,4 @@
-"""A product record: one ware with the brand, part number, color, value and so on that a template asks for."""
+"""A product record: one product with the brand, part number, color, attribute value and so on that a template names."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,17 +16,28 @@ from corpora.synth.lexicon.entries import (
     Phrase,
     Verb,
 )
+from corpora.synth.plausibility import (
+    COLORED_ADJECTIVES,
+    COUNTING_UNITS,
+    EXCLUSIVE_ADJECTIVES,
+    MINOR_ACCESSORY_ENDINGS,
+    SOLD_BY_THE_DOZEN,
+    SOLD_IN_SETS,
+    STANDARD_PARTS,
+    repeats_any,
+    shares_stem,
+    use_kind,
+)
+from corpora.synth.products import CLOTHING_SIZES, ProductType
 from corpora.synth.random_stream import RandomStream
-from corpora.synth.usage import DOZENS, PAPERS, PIECES, PLAIN, RIVALS, SETS, TINTED, echoes, kind, overlap
-from corpora.synth.wares import SIZES, Ware
 
-COMPOUND_SHARE = 0.5
-MATERIAL = frozenset({"material", "value", "figure"})
-CODE_LETTERS = "abcdefghklmnprstvwxz"
+COMPOUND_SHARE = 0.5  # of products that are named by a compound
+MATERIAL_REQUIREMENTS = frozenset({"material", "value", "figure"})  # these can name a material
+PART_NUMBER_LETTERS = "abcdefghklmnprstvwxz"
 
 
-class Value(NamedTuple):
-    """An attribute's value: text on both sides and, for a plain number, the number and its unit."""
+class AttributeValue(NamedTuple):
+    """The value of an attribute in both languages and, if it is a plain number, the number and its unit."""
 
     german: str
     english: str
@@ -35,10 +46,10 @@ class Value(NamedTuple):
 
 
 @dataclass(slots=True)
-class Record:
-    """Everything a template can mention; only what it asks for is drawn."""
+class ProductRecord:
+    """Everything that a template can name. Only what the template requires is sampled."""
 
-    ware: Ware
+    product_type: ProductType
     lexicon: GeneratorLexicon
     product: Noun
     features: tuple[Adjective, ...] = ()
@@ -47,7 +58,7 @@ class Record:
     part: Part | None = None
     part_adjective: Adjective | None = None
     attribute: Attribute | None = None
-    value: Value | None = None
+    value: AttributeValue | None = None
     use: Phrase | None = None
     other_use: Phrase | None = None
     action: Action | None = None
@@ -59,272 +70,278 @@ class Record:
     size: str = ""
     numbers: dict[str, str] = field(default_factory=dict)
 
-    def stutters(self, german: str) -> bool:
-        """Whether an adjective is heard twice in either language: ``leise rotorblätter``, ``arbeitet leise``."""
+    def repeats_adjective(self, german: str) -> bool:
+        """Return whether either language has an adjective twice: ``leise rotorblätter``, ``arbeitet leise``."""
         adjectives = self.features if self.part_adjective is None else (*self.features, self.part_adjective)
         if not adjectives:
             return False
-        return echoes(german, [one.stem or one.lemma for one in adjectives]) or echoes(
-            self._english(adjectives), [one.english for one in adjectives]
+        return repeats_any(german, [one.stem or one.lemma for one in adjectives]) or repeats_any(
+            self._english_words(adjectives), [one.english for one in adjectives]
         )
 
-    def _english(self, adjectives: tuple[Adjective, ...]) -> str:
-        """All that a template can put into its English slots, in no order."""
-        said = [english_morphology.noun_form(self.product.english, False), *(one.english for one in adjectives)]
+    def _english_words(self, adjectives: tuple[Adjective, ...]) -> str:
+        """Return all words that a template can put into its English slots, in any order."""
+        words = [english_morphology.noun_form(self.product.english, False), *(one.english for one in adjectives)]
         if self.part is not None:
-            said.append(english_morphology.noun_form(self.part.noun.english, False))
+            words.append(english_morphology.noun_form(self.part.noun.english, False))
         if self.attribute is not None and self.value is not None:
-            said += (english_morphology.noun_form(self.attribute.noun.english, False), self.value.english)
+            words += (english_morphology.noun_form(self.attribute.noun.english, False), self.value.english)
         if self.use is not None:
-            said.append(self.use.english)
+            words.append(self.use.english)
         if self.other_use is not None:
-            said.append(self.other_use.english)
+            words.append(self.other_use.english)
         if self.action is not None:
-            said += (self.action.english.base, self.action.english_rest)
+            words += (self.action.english.base, self.action.english_rest)
         if self.accessory is not None:
-            said.append(english_morphology.noun_form(self.accessory.english, False))
-        return " ".join(said)
+            words.append(english_morphology.noun_form(self.accessory.english, False))
+        return " ".join(words)
 
 
-class UnavailableError(Exception):
-    """The ware has nothing of what the template asks for."""
+class UnfillableSlotError(Exception):
+    """The product has nothing to fill a slot of the template with."""
 
 
-def _need(options: object) -> None:
-    if not options:
-        raise UnavailableError
+def _require(condition: object) -> None:
+    if not condition:
+        raise UnfillableSlotError
 
 
-def _feature(record: Record, rng: RandomStream) -> None:
-    _need(record.ware.features)
-    record.features = (rng.choice(record.ware.features),)
+def _fill_feature(record: ProductRecord, rng: RandomStream) -> None:
+    _require(record.product_type.features)
+    record.features = (rng.choice(record.product_type.features),)
 
 
-def _two_features(record: Record, rng: RandomStream) -> None:
-    _need(len(record.ware.features) > 1)
-    first = rng.choice(record.ware.features)
-    second = rng.choice(record.ware.features)
-    _need(first is not second and second.lemma not in RIVALS.get(first.lemma, ()))
+def _fill_two_features(record: ProductRecord, rng: RandomStream) -> None:
+    _require(len(record.product_type.features) > 1)
+    first = rng.choice(record.product_type.features)
+    second = rng.choice(record.product_type.features)
+    _require(first is not second and second.lemma not in EXCLUSIVE_ADJECTIVES.get(first.lemma, ()))
     record.features = (first, second)
 
 
-def _color(record: Record, rng: RandomStream) -> None:
-    _need(record.ware.colorful)
+def _fill_color(record: ProductRecord, rng: RandomStream) -> None:
+    _require(record.product_type.colorful)
     record.color = rng.skewed_choice(record.lexicon.colors)
 
 
-def _material(record: Record, rng: RandomStream) -> None:
-    _need(record.ware.materials)
-    record.material = rng.choice(record.ware.materials)
+def _fill_material(record: ProductRecord, rng: RandomStream) -> None:
+    _require(record.product_type.materials)
+    record.material = rng.choice(record.product_type.materials)
 
 
-def _part(record: Record, rng: RandomStream) -> None:
-    options = [part for part in record.ware.parts if part.noun.lemma not in PLAIN]
-    _need(options)
+def _fill_part(record: ProductRecord, rng: RandomStream) -> None:
+    options = [part for part in record.product_type.parts if part.noun.lemma not in STANDARD_PARTS]
+    _require(options)
     record.part = rng.choice(options)
 
 
-def _part_adjective(record: Record, rng: RandomStream) -> None:
-    _need(record.ware.described_parts)
-    record.part = rng.choice(record.ware.described_parts)
+def _fill_part_adjective(record: ProductRecord, rng: RandomStream) -> None:
+    _require(record.product_type.described_parts)
+    record.part = rng.choice(record.product_type.described_parts)
     record.part_adjective = rng.choice(record.part.adjectives)
 
 
-def _value(record: Record, rng: RandomStream) -> None:
-    _need(record.ware.attributes)
-    attribute = rng.choice(record.ware.attributes)
-    record.attribute, record.value = attribute, _draw_value(attribute, record, rng)
+def _fill_value(record: ProductRecord, rng: RandomStream) -> None:
+    _require(record.product_type.attributes)
+    attribute = rng.choice(record.product_type.attributes)
+    record.attribute, record.value = attribute, _sample_value(attribute, record, rng)
 
 
-def _figure(record: Record, rng: RandomStream) -> None:
-    """A value that says something without its name: ``30x40 cm``, but not ``solide``."""
-    _value(record, rng)
+def _fill_figure(record: ProductRecord, rng: RandomStream) -> None:
+    """Fill in a value that is understood without its attribute: ``30x40 cm``, but not ``solide``."""
+    _fill_value(record, rng)
     assert record.value is not None
     assert record.attribute is not None
     values = record.attribute.values
-    _need(values.shared or values.unit or any(character.isdigit() for character in record.value.german[:-1]))
+    _require(values.shared or values.unit or any(character.isdigit() for character in record.value.german[:-1]))
 
 
-def _measure(record: Record, rng: RandomStream) -> None:
-    """A plain number whose unit has a long English name: ``32-ounce``."""
+def _fill_measure(record: ProductRecord, rng: RandomStream) -> None:
+    """Fill in a plain number whose unit has a long English name: ``32-ounce``."""
     units = record.lexicon.units
-    options = [a for a in record.ware.attributes if len(a.values.ranges) == 1 and a.values.unit in units]
-    options = [a for a in options if units[a.values.unit].english_long and a.values.unit not in PIECES]
-    _need(options)
+    options = [a for a in record.product_type.attributes if len(a.values.ranges) == 1 and a.values.unit in units]
+    options = [a for a in options if units[a.values.unit].english_long and a.values.unit not in COUNTING_UNITS]
+    _require(options)
     attribute = rng.choice(options)
-    record.attribute, record.value = attribute, _draw_value(attribute, record, rng)
+    record.attribute, record.value = attribute, _sample_value(attribute, record, rng)
 
 
-def _use(record: Record, rng: RandomStream) -> None:
-    _need(record.ware.uses)
-    record.use = rng.choice(record.ware.uses)
+def _fill_use(record: ProductRecord, rng: RandomStream) -> None:
+    _require(record.product_type.uses)
+    record.use = rng.choice(record.product_type.uses)
 
 
-def _fit(record: Record, rng: RandomStream) -> None:
-    """A use that can follow "geeignet": a purpose, not a place."""
-    _need(record.ware.purposes)
-    record.use = rng.choice(record.ware.purposes)
+def _fill_fit(record: ProductRecord, rng: RandomStream) -> None:
+    """Fill in a use that can follow "geeignet": a purpose, not a place."""
+    _require(record.product_type.purposes)
+    record.use = rng.choice(record.product_type.purposes)
 
 
-def _two_fits(record: Record, rng: RandomStream) -> None:
-    _fit(record, rng)
-    record.other_use = rng.choice(record.ware.purposes)
+def _fill_two_fits(record: ProductRecord, rng: RandomStream) -> None:
+    _fill_fit(record, rng)
+    record.other_use = rng.choice(record.product_type.purposes)
     assert record.use is not None
-    _need(kind(record.use.german) and kind(record.use.german) == kind(record.other_use.german))
-    _need(not overlap(record.use.german, record.other_use.german))
-    _need(not overlap(record.use.english, record.other_use.english))
+    _require(use_kind(record.use.german) and use_kind(record.use.german) == use_kind(record.other_use.german))
+    _require(not shares_stem(record.use.german, record.other_use.german))
+    _require(not shares_stem(record.use.english, record.other_use.english))
 
 
-def _action(record: Record, rng: RandomStream) -> None:
-    _need(record.ware.actions)
-    record.action = rng.choice(record.ware.actions)
-    _need(record.use is None or not overlap(record.use.german, record.action.rest))
+def _fill_action(record: ProductRecord, rng: RandomStream) -> None:
+    _require(record.product_type.actions)
+    record.action = rng.choice(record.product_type.actions)
+    _require(record.use is None or not shares_stem(record.use.german, record.action.rest))
 
 
-def _accessory(record: Record, rng: RandomStream) -> None:
-    _need(record.ware.accessories)
-    record.accessory = rng.choice(record.ware.accessories)
+def _fill_accessory(record: ProductRecord, rng: RandomStream) -> None:
+    _require(record.product_type.accessories)
+    record.accessory = rng.choice(record.product_type.accessories)
 
 
-def _missed_accessory(record: Record, rng: RandomStream) -> None:
-    """One whose absence is worth a word."""
-    options = [noun for noun in record.ware.accessories if not noun.lemma.endswith(PAPERS)]
-    _need(options)
+def _fill_missed_accessory(record: ProductRecord, rng: RandomStream) -> None:
+    """Fill in an accessory whose absence is worth mentioning."""
+    options = [noun for noun in record.product_type.accessories if not noun.lemma.endswith(MINOR_ACCESSORY_ENDINGS)]
+    _require(options)
     record.accessory = rng.choice(options)
 
 
-def _single_accessory(record: Record, rng: RandomStream) -> None:
-    """One that can be counted, in both languages."""
-    options = [noun for noun in record.ware.accessories if noun.gender != "p" and noun.plural]
+def _fill_single_accessory(record: ProductRecord, rng: RandomStream) -> None:
+    """Fill in an accessory that is countable in both languages."""
+    options = [noun for noun in record.product_type.accessories if noun.gender != "p" and noun.plural]
     options = [noun for noun in options if noun.english.singular and noun.english.plural]
-    _need(options)
+    _require(options)
     record.accessory = rng.choice(options)
 
 
-def _handling(record: Record, rng: RandomStream) -> None:
-    _need(record.ware.handlings)
-    record.handling = rng.choice(record.ware.handlings)
+def _fill_handling(record: ProductRecord, rng: RandomStream) -> None:
+    _require(record.product_type.handlings)
+    record.handling = rng.choice(record.product_type.handlings)
 
 
-def _brand(record: Record, rng: RandomStream) -> None:
+def _fill_brand(record: ProductRecord, rng: RandomStream) -> None:
     record.brand = rng.skewed_choice(record.lexicon.brands)
 
 
-def _code(record: Record, rng: RandomStream) -> None:
-    letters = "".join(rng.choice(CODE_LETTERS) for _ in range(2 + rng.below(2)))
+def _fill_code(record: ProductRecord, rng: RandomStream) -> None:
+    letters = "".join(rng.choice(PART_NUMBER_LETTERS) for _ in range(2 + rng.below(2)))
     record.code = f"{letters}{'-' if rng.chance(0.5) else ''}{100 + rng.below(9900)}"
 
 
-def _count(record: Record, rng: RandomStream) -> None:
-    """Some things are sold by the dozen, and nobody buys a dozen sofas."""
-    if record.ware.head.lemma in DOZENS:
+def _fill_count(record: ProductRecord, rng: RandomStream) -> None:
+    """Fill in a number of products: screws are sold by the dozen, sofas are not."""
+    if record.product_type.head.lemma in SOLD_BY_THE_DOZEN:
         record.count = 4 + 2 * int(rng.random() ** 2 * 11)
     else:
         record.count = 2 + int(rng.random() ** 3 * 3)
 
 
-def _pack(record: Record, rng: RandomStream) -> None:
-    """A number of something that comes in packs."""
-    _need(record.ware.head.lemma in DOZENS or record.ware.head.lemma in SETS)
-    _count(record, rng)
+def _fill_pack(record: ProductRecord, rng: RandomStream) -> None:
+    """Fill in a number of products that are sold in packs."""
+    _require(record.product_type.head.lemma in SOLD_BY_THE_DOZEN or record.product_type.head.lemma in SOLD_IN_SETS)
+    _fill_count(record, rng)
 
 
-def _size(record: Record, rng: RandomStream) -> None:
-    _need(record.ware.sized)
-    record.size = rng.choice(SIZES)
+def _fill_size(record: ProductRecord, rng: RandomStream) -> None:
+    _require(record.product_type.sized)
+    record.size = rng.choice(CLOTHING_SIZES)
 
 
-def _plural(record: Record, rng: RandomStream) -> None:  # noqa: ARG001
-    _need(record.product.plural and record.product.english.plural)
+def _require_plural(record: ProductRecord, rng: RandomStream) -> None:  # noqa: ARG001
+    _require(record.product.plural and record.product.english.plural)
 
 
-def _head_plural(record: Record, rng: RandomStream) -> None:  # noqa: ARG001
-    _need(record.ware.head.plural and record.ware.head.english.plural)
+def _require_head_plural(record: ProductRecord, rng: RandomStream) -> None:  # noqa: ARG001
+    _require(record.product_type.head.plural and record.product_type.head.english.plural)
 
 
-def _single(record: Record, rng: RandomStream) -> None:  # noqa: ARG001
-    _need(record.product.gender != "p" and record.product.english.singular)
+def _require_singular(record: ProductRecord, rng: RandomStream) -> None:  # noqa: ARG001
+    _require(record.product.gender != "p" and record.product.english.singular)
 
 
-# what a template's slots need, in the order in which it is drawn
-DRAWS: dict[str, Callable[[Record, RandomStream], None]] = {
-    "singular": _single,
-    "plural": _plural,
-    "heads": _head_plural,
-    "feature": _feature,
-    "feature2": _two_features,
-    "color": _color,
-    "material": _material,
-    "part": _part,
-    "padj": _part_adjective,
-    "value": _value,
-    "figure": _figure,
-    "measure": _measure,
-    "use": _use,
-    "fit": _fit,
-    "fit2": _two_fits,
-    "action": _action,
-    "accessory": _accessory,
-    "missed accessory": _missed_accessory,
-    "single accessory": _single_accessory,
-    "handling": _handling,
-    "brand": _brand,
-    "code": _code,
-    "count": _count,
-    "pack": _pack,
-    "size": _size,
+# What fills each requirement of a template. Requirements are filled in this order.
+SLOT_FILLERS: dict[str, Callable[[ProductRecord, RandomStream], None]] = {
+    "singular": _require_singular,
+    "plural": _require_plural,
+    "heads": _require_head_plural,
+    "feature": _fill_feature,
+    "feature2": _fill_two_features,
+    "color": _fill_color,
+    "material": _fill_material,
+    "part": _fill_part,
+    "padj": _fill_part_adjective,
+    "value": _fill_value,
+    "figure": _fill_figure,
+    "measure": _fill_measure,
+    "use": _fill_use,
+    "fit": _fill_fit,
+    "fit2": _fill_two_fits,
+    "action": _fill_action,
+    "accessory": _fill_accessory,
+    "missed accessory": _fill_missed_accessory,
+    "single accessory": _fill_single_accessory,
+    "handling": _fill_handling,
+    "brand": _fill_brand,
+    "code": _fill_code,
+    "count": _fill_count,
+    "pack": _fill_pack,
+    "size": _fill_size,
 }
 
 
-def draw(ware: Ware, lexicon: GeneratorLexicon, needs: tuple[str, ...], rng: RandomStream) -> Record:
-    """A record of this ware that has what is needed; ``UnavailableError`` when the ware has it not."""
-    compounds = ware.compounds
-    if not MATERIAL.isdisjoint(needs):  # a cotton pillow is not made of polyester
-        compounds = ware.neutral_compounds
-    elif "color" in needs:  # nor a gold ring green
-        compounds = ware.paintable_compounds
-    product = rng.skewed_choice(compounds) if compounds and rng.chance(COMPOUND_SHARE) else ware.head
-    record = Record(ware, lexicon, product)
-    _need(not {"plural", "heads"}.issubset(needs) or product is not ware.head)  # "hosen und hosen"
-    for need in needs:
-        DRAWS[need](record, rng)
-    _need(not _is_said_twice(record))
-    _need(record.color is None or TINTED.isdisjoint(feature.lemma for feature in record.features))
+def sample_record(
+    product_type: ProductType, lexicon: GeneratorLexicon, requirements: tuple[str, ...], rng: RandomStream
+) -> ProductRecord:
+    """Return a record of this type of product that meets the requirements, or raise UnfillableSlotError."""
+    compounds = product_type.compounds
+    if not MATERIAL_REQUIREMENTS.isdisjoint(requirements):  # a cotton pillow is not made of polyester
+        compounds = product_type.compounds_without_material
+    elif "color" in requirements:  # and a gold ring is not green
+        compounds = product_type.compounds_of_any_color
+    product = rng.skewed_choice(compounds) if compounds and rng.chance(COMPOUND_SHARE) else product_type.head
+    record = ProductRecord(product_type, lexicon, product)
+    _require(not {"plural", "heads"}.issubset(requirements) or product is not product_type.head)  # "hosen und hosen"
+    for requirement in requirements:
+        SLOT_FILLERS[requirement](record, rng)
+    _require(not _is_redundant(record))
+    _require(record.color is None or COLORED_ADJECTIVES.isdisjoint(feature.lemma for feature in record.features))
     return record
 
 
-def _is_said_twice(record: Record) -> bool:
-    """Whether there would be a foldable folding chair, a leather jacket of leather or a rich cream with rich butter."""
+def _is_redundant(record: ProductRecord) -> bool:
+    """Return whether the record names a foldable folding chair, a leather jacket of leather or the like."""
     adjectives = [one for one in (*record.features, record.part_adjective, record.color) if one is not None]
     words = [one.english for one in adjectives]
     if record.material is not None:
         words += english_morphology.noun_form(record.material.english, False).split()
     name = english_morphology.noun_form(record.product.english, False)
-    modifier = record.product.lemma.removesuffix(record.ware.head.lemma).rstrip("-")
+    modifier = record.product.lemma.removesuffix(record.product_type.head.lemma).rstrip("-")
     return (
         len(set(words)) < len(words)
         or not set(words).isdisjoint(name.split())
         or (modifier != "" and any(one.lemma.startswith(modifier) for one in adjectives))
         or (modifier != "" and record.use is not None and modifier in record.use.german)
-        or _is_named_twice(record)
+        or _names_part_twice(record)
     )
 
 
-def _is_named_twice(record: Record) -> bool:
-    """Whether there would be a pendulum clock with a pendulum, or a temperature and a temperature control."""
+def _names_part_twice(record: ProductRecord) -> bool:
+    """Return whether the record names a pendulum clock with a pendulum, or a temperature and a temperature control."""
     part, attribute, accessory = record.part, record.attribute, record.accessory
-    if part is not None and record.part_adjective is None and overlap(record.ware.head.lemma, part.noun.lemma):
+    if (
+        part is not None
+        and record.part_adjective is None
+        and shares_stem(record.product_type.head.lemma, part.noun.lemma)
+    ):
         return True
     if attribute is None:
         return False
     name = attribute.noun.lemma
-    return (part is not None and overlap(name, part.noun.lemma)) or (
-        accessory is not None and overlap(name, accessory.lemma)
+    return (part is not None and shares_stem(name, part.noun.lemma)) or (
+        accessory is not None and shares_stem(name, accessory.lemma)
     )
 
 
-def number(range_: NumberRange, rng: RandomStream) -> str:
-    """A number of the range, written with a period."""
+def sample_number(range_: NumberRange, rng: RandomStream) -> str:
+    """Return a random number of the range, written with a decimal point."""
     drawn = range_.low + range_.step * rng.below((range_.high - range_.low) // range_.step + 1)
     if not range_.decimals:
         return str(drawn)
@@ -332,24 +349,24 @@ def number(range_: NumberRange, rng: RandomStream) -> str:
     return f"{digits[: -range_.decimals]}.{digits[-range_.decimals :]}".rstrip("0").rstrip(".")
 
 
-def _draw_value(attribute: Attribute, record: Record, rng: RandomStream) -> Value:
+def _sample_value(attribute: Attribute, record: ProductRecord, rng: RandomStream) -> AttributeValue:
     values = attribute.values
     if values.choices:
         choice = rng.choice(values.choices)
-        return Value(choice.german, choice.english)
+        return AttributeValue(choice.german, choice.english)
     if values.shared == "colors":
         color = rng.skewed_choice(record.lexicon.colors)
-        return Value(color.lemma, color.english)
+        return AttributeValue(color.lemma, color.english)
     if values.shared == "sizes":
-        size = rng.choice(SIZES)
-        return Value(size, size)
+        size = rng.choice(CLOTHING_SIZES)
+        return AttributeValue(size, size)
     if values.shared == "materials":
-        _need(record.ware.materials)
-        material = rng.choice(record.ware.materials)
-        return Value(material.lemma, english_morphology.noun_form(material.english, False))
-    numbers = "x".join(number(one, rng) for one in values.ranges)
+        _require(record.product_type.materials)
+        material = rng.choice(record.product_type.materials)
+        return AttributeValue(material.lemma, english_morphology.noun_form(material.english, False))
+    numbers = "x".join(sample_number(one, rng) for one in values.ranges)
     unit = record.lexicon.units.get(values.unit)
-    _need(numbers != "1" or len(values.unit) < 4)  # "1 stunden"
+    _require(numbers != "1" or len(values.unit) < 4)  # "1 stunden"
     if unit is None:
-        return Value(numbers, numbers, numbers)
-    return Value(f"{numbers} {unit.german}", f"{numbers} {unit.english}", numbers, values.unit)
+        return AttributeValue(numbers, numbers, numbers)
+    return AttributeValue(f"{numbers} {unit.german}", f"{numbers} {unit.english}", numbers, values.unit)

@@ -6,10 +6,10 @@ begins.
 
 from corpora.synth.clause_builder import ClauseBuilder
 from corpora.synth.lexicon.entries import GeneratorLexicon, Phrase
+from corpora.synth.products import Assortment, appears_in_news
 from corpora.synth.random_stream import RandomStream
-from corpora.synth.records import UnavailableError, draw
-from corpora.synth.templates import HOME, Template, from_line, read
-from corpora.synth.wares import Stock, exposed
+from corpora.synth.records import UnfillableSlotError, sample_record
+from corpora.synth.templates import TEMPLATE_DIRECTORY, TextTemplate, from_category_line, read_templates
 
 QUOTATION_INTRODUCTIONS = (
     ("auf der verpackung steht :", "the packaging says :"),
@@ -28,13 +28,13 @@ class RetailNews:
     frequency = 0.3  # share of the newspaper's sentences
 
     def __init__(self, lexicon: GeneratorLexicon) -> None:
-        self._stock = Stock(lexicon, "news")
-        self._clauses = [template for _, template in read(HOME / "retail.txt")]
+        self._assortment = Assortment(lexicon, "news")
+        self._clauses = [template for _, template in read_templates(TEMPLATE_DIRECTORY / "retail.txt")]
         self._lines = [
-            from_line(category.identifier, line)
+            from_category_line(category.identifier, line)
             for category in lexicon.categories
             for line in category.lines
-            if "{" not in line.german and exposed(line.german, False)
+            if "{" not in line.german and appears_in_news(line.german, False)
         ]
 
     def sentence(self, builder: ClauseBuilder, target: int) -> Phrase:
@@ -64,7 +64,7 @@ class RetailNews:
         while True:
             try:
                 phrase = self._render(rng.choice(self._clauses), rng)
-            except UnavailableError:
+            except UnfillableSlotError:
                 continue
             if self._admit_numeral(phrase.german, builder):
                 return phrase
@@ -78,14 +78,14 @@ class RetailNews:
         builder.numeral_allowed = builder.numeral_allowed and not numeral
         return True
 
-    def _render(self, template: Template, rng: RandomStream) -> Phrase:
-        ware = rng.weighted_choice(self._stock.wares)
-        if not template.scope.admits(ware.category.identifier):
-            raise UnavailableError
-        record = draw(ware, self._stock.lexicon, template.needs, rng)
+    def _render(self, template: TextTemplate, rng: RandomStream) -> Phrase:
+        product_type = rng.weighted_choice(self._assortment.product_types)
+        if not template.scope.admits(product_type.category.identifier):
+            raise UnfillableSlotError
+        record = sample_record(product_type, self._assortment.lexicon, template.requirements, rng)
         german = template.render_german(record)
-        if record.stutters(german):
-            raise UnavailableError
+        if record.repeats_adjective(german):
+            raise UnfillableSlotError
         return Phrase(german, template.render_english(record, 0))
 
     def _quotation(self, rng: RandomStream, builder: ClauseBuilder) -> Phrase:
@@ -94,7 +94,9 @@ class RetailNews:
         line = rng.choice(self._lines)
         while not self._admit_numeral(line.name, builder):
             line = rng.choice(self._lines)
-        record = draw(rng.weighted_choice(self._stock.wares), self._stock.lexicon, line.needs, rng)
+        record = sample_record(
+            rng.weighted_choice(self._assortment.product_types), self._assortment.lexicon, line.requirements, rng
+        )
         said = line.render_german(record), line.render_english(record, 0)
         end = ["" if text.endswith((".", "!", "?")) else " ." for text in said]
         return Phrase(f'{german} " {said[0]} "{end[0]}', f'{english} " {said[1]} "{end[1]}')

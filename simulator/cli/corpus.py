@@ -80,12 +80,12 @@ def synth(
     processes: Processes = 2,
 ) -> None:
     """Generate a German-English e-commerce task with a news-like out-of-domain side."""
-    from corpora.synth import Generator  # its lexicon takes a moment to load
+    from corpora.synth import CorpusGenerator  # its lexicon takes a moment to load
 
     size = SCALES[scale].resized(mock=mock, dev=dev, training=training, out_of_domain=out_of_domain)
     departments = departments or size.departments
-    description = _describe(LANGUAGES, seed, Generator(seed, departments=departments).name, LICENCE, perturbation)
-    factory = partial(Generator, departments=departments)
+    description = _describe(LANGUAGES, seed, CorpusGenerator(seed, departments=departments).name, LICENCE, perturbation)
+    factory = partial(CorpusGenerator, departments=departments)
     with _progress("generating", total=size.lines) as advance:
         synthesise(out, description, size.phases, size.out_of_domain, factory, processes=processes, progress=advance)
     _announce(out)
@@ -217,13 +217,15 @@ def ceiling(
     number: Annotated[int, typer.Option("--sample", help="Sentences to draw.", min=1)] = 1000,
 ) -> None:
     """Print the expected score of the best possible output on a synthetic task."""
-    from corpora.synth import SYNTHETIC, Generator
+    from corpora.synth import SYNTHETIC, CorpusGenerator
 
     description = Task.open(task).description
     if not description.generator.startswith(SYNTHETIC):
         raise CorpusError(f"{task} was made by {description.generator!r}; only synthetic tasks know their ceiling")
     _require_phase(phase)
-    typer.echo(f"{Generator.named(description.generator, description.seed).ceiling(phase, sentence_bleu, number):.4f}")
+    typer.echo(
+        f"{CorpusGenerator.named(description.generator, description.seed).ceiling(phase, sentence_bleu, number):.4f}"
+    )
 
 
 def _require_phase(name: str) -> None:

@@ -11,12 +11,12 @@ import pytest
 from corpora.checking import Rules, problems
 from corpora.cleaning import Cleaner, Settings
 from corpora.errors import CorpusError
-from corpora.synth import Generator, lexicon, postedit
-from corpora.synth.generator import CHUNK, DEPARTMENTS, news_chunk, shop_chunk
+from corpora.synth import CorpusGenerator, lexicon, post_editing
+from corpora.synth.generator import CHUNK_SIZE, DEPARTMENTS, news_chunk, shop_chunk
+from corpora.synth.products import occurs_in
 from corpora.synth.random_stream import RandomStream
 from corpora.synth.shop import MAX_TOKENS, Shop
-from corpora.synth.templates import HOME, read
-from corpora.synth.wares import belongs
+from corpora.synth.templates import TEMPLATE_DIRECTORY, read_templates
 from corpora.synthesis import synthesise
 from corpora.task import Pair
 from leaderboard.metrics.bleu import sentence_bleu
@@ -30,12 +30,12 @@ TOKEN = re.compile(r"[^\W_]+(?:[-.'x²][^\W_]+)*[-.]?|[-,.;:!?/%°()+=\"]|'s")
 
 @pytest.fixture(scope="module")
 def training():
-    return list(Generator(1).in_domain("training", 12_000))
+    return list(CorpusGenerator(1).in_domain("training", 12_000))
 
 
 @pytest.fixture(scope="module")
 def news():
-    return list(Generator(1).out_of_domain(3000))
+    return list(CorpusGenerator(1).out_of_domain(3000))
 
 
 def fingerprint(pairs):
@@ -43,64 +43,60 @@ def fingerprint(pairs):
 
 
 def test_the_same_seed_makes_the_same_bytes_everywhere():
-    generator = Generator(7)
+    generator = CorpusGenerator(7)
     assert fingerprint(generator.out_of_domain(300)) == NEWS_FINGERPRINT
     assert fingerprint(generator.in_domain("dev", 300)) == DEV_FINGERPRINT
 
 
 def test_another_seed_makes_other_text(training):
-    assert list(Generator(2).in_domain("training", 100)) != training[:100]
+    assert list(CorpusGenerator(2).in_domain("training", 100)) != training[:100]
 
 
 def test_a_longer_stream_begins_like_a_shorter_one(training):
-    assert list(Generator(1).in_domain("training", 500)) == training[:500]
+    assert list(CorpusGenerator(1).in_domain("training", 500)) == training[:500]
 
 
 def test_chunks_depend_on_nothing_but_their_address(news):
     assert news_chunk(1, None, 1) == news_chunk(1, None, 1)
-    assert news_chunk(1, None, 1)[: len(news) - CHUNK] == news[CHUNK:]
+    assert news_chunk(1, None, 1)[: len(news) - CHUNK_SIZE] == news[CHUNK_SIZE:]
     assert shop_chunk(1, None, "training", 3) != shop_chunk(1, None, "training", 4)
 
 
-def test_the_number_of_processes_changes_nothing(news):
-    assert list(Generator(1, processes=2).out_of_domain(2500)) == news[:2500]
-
-
 def test_a_shop_with_few_departments_sells_what_the_whole_shop_sells_but_less(training):
-    small = Generator(1, departments=3)
+    small = CorpusGenerator(1, departments=3)
     vocabulary = {word for german, _ in small.in_domain("training", 3_000) for word in german.split()}
     assert len(vocabulary) < 0.6 * len({word for german, _ in training[:3_000] for word in german.split()})
     assert small.name == "synth 5/3"
-    assert list(Generator.named("synth 5/3", 1).in_domain("dev", 20)) == list(small.in_domain("dev", 20))
+    assert list(CorpusGenerator.named("synth 5/3", 1).in_domain("dev", 20)) == list(small.in_domain("dev", 20))
 
 
 def test_the_whole_shop_is_named_by_its_version_alone():
-    assert Generator(1).name == "synth 5"
-    assert Generator.named("synth 5", 1).departments is None
+    assert CorpusGenerator(1).name == "synth 5"
+    assert CorpusGenerator.named("synth 5", 1).departments is None
 
 
 @pytest.mark.parametrize(
     "name", ["synth 4", "synth 4/3", "synth 5/", "synth 5/x", "synth 5/0", "synth 5/3/3", "import"]
 )
 def test_a_name_that_is_not_of_this_generator_is_refused(name):
-    with pytest.raises(CorpusError, match=rf"^'{name}' cannot be made again: this is synth 5$"):
-        Generator.named(name, 1)
+    with pytest.raises(CorpusError, match=rf"^cannot generate the text of '{name}': this is synth 5$"):
+        CorpusGenerator.named(name, 1)
 
 
 @pytest.mark.parametrize("departments", [0, 36, 99])
 def test_a_shop_has_as_many_departments_as_the_lexicon_has_categories(departments):
     assert len(lexicon.load().categories) == DEPARTMENTS
-    with pytest.raises(CorpusError, match=f"^a shop with {departments} departments: there are 1 to 35$"):
-        Generator(1, departments=departments)
+    with pytest.raises(CorpusError, match=f"^the shop cannot have {departments} departments; choose 1 to 35$"):
+        CorpusGenerator(1, departments=departments)
 
 
 def test_an_unknown_phase_is_refused():
-    with pytest.raises(ValueError, match="no phase is called 'test': wanted one of mock, dev, training"):
-        next(Generator(1).in_domain("test", 1))
+    with pytest.raises(ValueError, match="no phase is called 'test'; the phases are mock, dev, training"):
+        next(CorpusGenerator(1).in_domain("test", 1))
 
 
 def test_phases_share_natural_duplicates_only(training):
-    dev = set(Generator(1).in_domain("dev", 3000))
+    dev = set(CorpusGenerator(1).in_domain("dev", 3000))
     shared = dev & set(training)
     assert len(shared) / len(dev) < 0.05
 
@@ -133,9 +129,9 @@ def test_no_other_reference_is_too_long_to_be_served(monkeypatch):
     """A vendor's ``w /`` is one token more than ``with``."""
 
     def english(is_reversed, rng):
-        return postedit.vendor_english(f"with{' bag' * 24}", rng)
+        return post_editing.vendor_english(f"with{' bag' * 24}", rng)
 
-    long = SimpleNamespace(english=english, german="mit tasche", record=SimpleNamespace(brand=""), size="x")
+    long = SimpleNamespace(english=english, german="mit tasche", record=SimpleNamespace(brand=""), length_class="x")
     shop, rng = Shop(lexicon.load(), "training"), RandomStream("long lines")
     monkeypatch.setattr(shop, "draft", lambda rng: long)
     lines = [shop.line(rng) for _ in range(500)]
@@ -144,7 +140,7 @@ def test_no_other_reference_is_too_long_to_be_served(monkeypatch):
 
 def test_a_task_of_the_whole_shop_is_sound(tmp_path):
     layouts = {"mock": Layout.plain(10), "dev": Layout.plain(100), "training": Layout(3, 100, 600)}
-    synthesise(tmp_path / "task", description(), layouts, 50, Generator, processes=1)
+    synthesise(tmp_path / "task", description(), layouts, 50, CorpusGenerator, processes=1)
     rules = Rules(order=Layout, signature=lambda perturbation, seed: FeedbackSpec(perturbation, seed).signature)
     assert list(problems(tmp_path / "task", rules)) == []
 
@@ -194,12 +190,12 @@ def test_lines_are_said_of_the_products_they_are_meant_for():
     drafts = [shop.draft(rng) for _ in range(2000)]
     own = [(scopes[draft.template.name], draft) for draft in drafts if draft.template.name in scopes]
     assert len(own) > 100
-    assert all(scope.admits(draft.record.ware.head.lemma) for scope, draft in own)
+    assert all(scope.admits(draft.record.product_type.head.lemma) for scope, draft in own)
 
 
 def test_templates_are_many_and_some_belong_to_one_phase():
-    names = {template.name for _, template in read(HOME / "templates.txt")}
-    dev, training = ({name for name in names if belongs(phase, "template", name)} for phase in ("dev", "training"))
+    names = {template.name for _, template in read_templates(TEMPLATE_DIRECTORY / "templates.txt")}
+    dev, training = ({name for name in names if occurs_in(phase, "template", name)} for phase in ("dev", "training"))
     assert len(names) > 110
     assert len(dev - training) >= 3
     assert len(training - dev) >= 3
@@ -214,13 +210,13 @@ def test_names_and_part_numbers_are_copied(training):
 
 
 def test_the_ceiling_is_below_one_and_above_copying():
-    ceiling = Generator(1).ceiling("training", sentence_bleu, 150)
+    ceiling = CorpusGenerator(1).ceiling("training", sentence_bleu, 150)
     assert 0.6 < ceiling < 0.95
-    assert ceiling == Generator(1).ceiling("training", sentence_bleu, 150)
+    assert ceiling == CorpusGenerator(1).ceiling("training", sentence_bleu, 150)
 
 
 def test_streams_are_lazy():
-    assert len(list(islice(Generator(1).in_domain("training", 10**9), 5))) == 5
+    assert len(list(islice(CorpusGenerator(1).in_domain("training", 10**9), 5))) == 5
 
 
 NEWS_FINGERPRINT = "343058a640f313f2bc980c6ce064ee4f1dbb1df7ee4ca35a5540d5ff860edb03"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from corpora.cleaning import Cleaner, Settings
-from corpora.synth import lexicon, usage
+from corpora.synth import lexicon, plausibility
 from corpora.synth.lexicon.__main__ import main
 from corpora.synth.lexicon.entries import NumberRange
 from corpora.synth.lexicon.notation import (
@@ -49,18 +49,20 @@ def test_at_least_150_words_change_their_sense():
 
 def test_rules_of_usage_are_about_words_that_there_are():
     categories = lexicon.load().categories
-    assert {head.lemma for category in categories for head in category.heads} >= usage.DOZENS
-    assert {part.noun.lemma for category in categories for part in category.parts} >= usage.PLAIN
-    assert {feature.adjective.lemma for category in categories for feature in category.features} >= usage.TINTED
+    assert {head.lemma for category in categories for head in category.heads} >= plausibility.SOLD_BY_THE_DOZEN
+    assert {part.noun.lemma for category in categories for part in category.parts} >= plausibility.STANDARD_PARTS
+    assert {
+        feature.adjective.lemma for category in categories for feature in category.features
+    } >= plausibility.COLORED_ADJECTIVES
     accessories = {accessory.noun.lemma for category in categories for accessory in category.accessories}
-    assert all(any(lemma.endswith(paper) for lemma in accessories) for paper in usage.PAPERS)
+    assert all(any(lemma.endswith(paper) for lemma in accessories) for paper in plausibility.MINOR_ACCESSORY_ENDINGS)
 
 
 def test_no_line_contradicts_itself_or_stutters():
-    assert usage.contradicts("herrenschuh für damen")
-    assert not usage.contradicts("herrenschuh für den winter")
-    assert usage.stutters("der napf überzeugt durch füße und überzeugt tierhalter .")
-    assert not usage.stutters("der napf überzeugt durch füße .")
+    assert plausibility.is_contradictory("herrenschuh für damen")
+    assert not plausibility.is_contradictory("herrenschuh für den winter")
+    assert plausibility.repeats_template_word("der napf überzeugt durch füße und überzeugt tierhalter .")
+    assert not plausibility.repeats_template_word("der napf überzeugt durch füße .")
 
 
 def test_weak_nouns_are_told_by_their_genitive():

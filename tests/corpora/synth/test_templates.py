@@ -5,10 +5,16 @@ import pytest
 from corpora.synth.lexicon import load
 from corpora.synth.lexicon.entries import Attribute, Category, GeneratorLexicon, MeasurementUnit, Part, Phrase
 from corpora.synth.lexicon.notation import EVERYWHERE, parse_action, parse_adjective, parse_noun, parse_values
+from corpora.synth.products import ProductType
 from corpora.synth.random_stream import RandomStream
-from corpora.synth.records import Record, UnavailableError, Value, draw
-from corpora.synth.templates import HOME, TemplateError, compile_template, from_line, read
-from corpora.synth.wares import Ware
+from corpora.synth.records import AttributeValue, ProductRecord, UnfillableSlotError, sample_record
+from corpora.synth.templates import (
+    TEMPLATE_DIRECTORY,
+    TextTemplateError,
+    compile_template,
+    from_category_line,
+    read_templates,
+)
 
 BLANKET = parse_noun("die decke, decken", "blanket", {})
 HANDLE = parse_noun("der griff, griffe", "handle", {})
@@ -23,9 +29,9 @@ UNITS = {"g": MeasurementUnit("g", "g", "gram", "gramm"), "monate": MeasurementU
 
 
 @pytest.fixture
-def ware():
+def product_type():
     weight = Attribute(WEIGHT, parse_values("300..300 g"), EVERYWHERE)
-    return Ware(
+    return ProductType(
         category=Category("bedding", "bettwaren", "bedding"),
         head=BLANKET,
         compounds=[],
@@ -39,25 +45,25 @@ def ware():
         handlings=[],
         colorful=True,
         sized=False,
-        neutral_compounds=[],
-        paintable_compounds=[],
+        compounds_without_material=[],
+        compounds_of_any_color=[],
     )
 
 
 @pytest.fixture
-def record(ware):
-    return Record(
-        ware,
+def record(product_type):
+    return ProductRecord(
+        product_type,
         GeneratorLexicon(colors=[RED], brands=["norsen"], units=UNITS),
         BLANKET,
         features=(SOFT, STURDY),
         color=RED,
         material=COTTON,
-        part=ware.parts[0],
+        part=product_type.parts[0],
         part_adjective=STURDY,
-        attribute=ware.attributes[0],
-        value=Value("300 g", "300 g", "300", "g"),
-        use=ware.uses[0],
+        attribute=product_type.attributes[0],
+        value=AttributeValue("300 g", "300 g", "300", "g"),
+        use=product_type.uses[0],
         action=ENSURE,
         brand="norsen",
         code="ab-123",
@@ -104,91 +110,100 @@ def test_what_is_measured_has_an_article(record):
 
 
 def test_units_that_are_words_have_a_dative(record):
-    record.value = Value("12 monate", "12 months", "12", "monate")
+    record.value = AttributeValue("12 monate", "12 months", "12", "monate")
     assert compile_template("test", "bei {measure:dat}", ["{measure}"]).render_german(record) == "bei 12 monaten"
 
 
 def test_a_stronger_need_replaces_the_weaker():
-    assert compile_template("test", "{feature product} {feature2word}", ["x"]).needs == ("feature2",)
-    assert compile_template("test", "{der padj part} {ein product}", ["x"]).needs == ("singular", "padj")
+    assert compile_template("test", "{feature product} {feature2word}", ["x"]).requirements == ("feature2",)
+    assert compile_template("test", "{der padj part} {ein product}", ["x"]).requirements == ("singular", "padj")
 
 
-def test_lines_of_a_category_have_numbers(ware):
-    template = from_line("bedding", Phrase("bei {n:30..30} ° c , {color}", "at {n:30..30} ° c , {color}"))
-    record = draw(ware, GeneratorLexicon(colors=[RED]), template.needs, RandomStream(1))
-    template.draw_numbers(record, RandomStream(1))
+def test_lines_of_a_category_have_numbers(product_type):
+    template = from_category_line("bedding", Phrase("bei {n:30..30} ° c , {color}", "at {n:30..30} ° c , {color}"))
+    record = sample_record(product_type, GeneratorLexicon(colors=[RED]), template.requirements, RandomStream(1))
+    template.fill_numbers(record, RandomStream(1))
     assert template.render_german(record) == "bei 30 ° c , rot"
     assert template.render_english(record, 0) == "at 30 ° c , red"
 
 
-def test_a_ware_without_what_is_needed_is_refused(ware):
-    with pytest.raises(UnavailableError):
-        draw(ware, GeneratorLexicon(), ("accessory",), RandomStream(1))
+def test_a_ware_without_what_is_needed_is_refused(product_type):
+    with pytest.raises(UnfillableSlotError):
+        sample_record(product_type, GeneratorLexicon(), ("accessory",), RandomStream(1))
 
 
-def test_nobody_misses_a_warranty_card(ware):
-    ware.accessories = [parse_noun("die garantiekarte, garantiekarten", "warranty card", {}), BAG]
+def test_nobody_misses_a_warranty_card(product_type):
+    product_type.accessories = [parse_noun("die garantiekarte, garantiekarten", "warranty card", {}), BAG]
     assert {
-        draw(ware, GeneratorLexicon(), ("missed accessory",), RandomStream(seed)).accessory for seed in range(20)
+        sample_record(product_type, GeneratorLexicon(), ("missed accessory",), RandomStream(seed)).accessory
+        for seed in range(20)
     } == {BAG}
 
 
-def test_exact_numbers_are_not_measured(ware):
-    ware.attributes = [Attribute(WEIGHT, parse_values("2..4 stück"), EVERYWHERE)]
+def test_exact_numbers_are_not_measured(product_type):
+    product_type.attributes = [Attribute(WEIGHT, parse_values("2..4 stück"), EVERYWHERE)]
     pieces = GeneratorLexicon(units={"stück": MeasurementUnit("stück", "pieces", "piece", "")})
-    value = draw(ware, pieces, ("value",), RandomStream(1)).value
+    value = sample_record(product_type, pieces, ("value",), RandomStream(1)).value
     assert value is not None
     assert value.unit == "stück"
-    with pytest.raises(UnavailableError):
-        draw(ware, pieces, ("measure",), RandomStream(1))
+    with pytest.raises(UnfillableSlotError):
+        sample_record(product_type, pieces, ("measure",), RandomStream(1))
 
 
-def test_only_small_things_come_by_the_dozen(ware):
-    assert max(draw(ware, GeneratorLexicon(), ("count",), RandomStream(seed)).count for seed in range(300)) == 4
-    with pytest.raises(UnavailableError):
-        draw(ware, GeneratorLexicon(), ("pack",), RandomStream(1))
-    ware.head = parse_noun("die tasse, tassen", "cup", {})
-    assert max(draw(ware, GeneratorLexicon(), ("pack",), RandomStream(seed)).count for seed in range(300)) > 12
+def test_only_small_things_come_by_the_dozen(product_type):
+    assert (
+        max(
+            sample_record(product_type, GeneratorLexicon(), ("count",), RandomStream(seed)).count for seed in range(300)
+        )
+        == 4
+    )
+    with pytest.raises(UnfillableSlotError):
+        sample_record(product_type, GeneratorLexicon(), ("pack",), RandomStream(1))
+    product_type.head = parse_noun("die tasse, tassen", "cup", {})
+    assert (
+        max(sample_record(product_type, GeneratorLexicon(), ("pack",), RandomStream(seed)).count for seed in range(300))
+        > 12
+    )
 
 
-def drawn(ware, needs, seeds=range(60), **lists):
-    """What is drawn with some seeds; a ware that has it not is left out."""
+def drawn(product_type, requirements, seeds=range(60), **lists):
+    """What is drawn with some seeds; a product_type that has it not is left out."""
     for seed in seeds:
         try:
-            yield draw(ware, GeneratorLexicon(**lists), needs, RandomStream(seed))
-        except UnavailableError:
+            yield sample_record(product_type, GeneratorLexicon(**lists), requirements, RandomStream(seed))
+        except UnfillableSlotError:
             continue
 
 
-def test_nothing_is_said_twice(ware):
-    assert {record.features[0] for record in drawn(ware, ("feature", "padj"))} == {SOFT}
-    ware.compounds = [parse_noun("die weichdecke, weichdecken", "plush blanket", {})]
-    softer = [record for record in drawn(ware, ("feature",)) if record.product is not BLANKET]
+def test_nothing_is_said_twice(product_type):
+    assert {record.features[0] for record in drawn(product_type, ("feature", "padj"))} == {SOFT}
+    product_type.compounds = [parse_noun("die weichdecke, weichdecken", "plush blanket", {})]
+    softer = [record for record in drawn(product_type, ("feature",)) if record.product is not BLANKET]
     assert {record.features[0] for record in softer} == {STURDY}
-    ware.materials = [COTTON, parse_noun("das plüsch, -", "plush/-", {})]
-    ware.neutral_compounds = ware.compounds
-    plush = [record for record in drawn(ware, ("material",)) if record.product is not BLANKET]
+    product_type.materials = [COTTON, parse_noun("das plüsch, -", "plush/-", {})]
+    product_type.compounds_without_material = product_type.compounds
+    plush = [record for record in drawn(product_type, ("material",)) if record.product is not BLANKET]
     assert {record.material for record in plush} == {COTTON}
 
 
-def test_what_is_colorful_has_no_other_color(ware):
-    ware.features = [parse_adjective("bunt", "colorful"), SOFT]
-    assert {record.features[0] for record in drawn(ware, ("feature", "color"), colors=[RED])} == {SOFT}
+def test_what_is_colorful_has_no_other_color(product_type):
+    product_type.features = [parse_adjective("bunt", "colorful"), SOFT]
+    assert {record.features[0] for record in drawn(product_type, ("feature", "color"), colors=[RED])} == {SOFT}
 
 
-def test_gold_has_one_color(ware):
+def test_gold_has_one_color(product_type):
     ring = parse_noun("die golddecke, golddecken", "gold blanket", {})
-    ware.compounds, ware.paintable_compounds = [ring], []
-    assert {record.product for record in drawn(ware, ("feature",))} == {ring, BLANKET}
-    assert {record.product for record in drawn(ware, ("color",), colors=[RED])} == {BLANKET}
+    product_type.compounds, product_type.compounds_of_any_color = [ring], []
+    assert {record.product for record in drawn(product_type, ("feature",))} == {ring, BLANKET}
+    assert {record.product for record in drawn(product_type, ("color",), colors=[RED])} == {BLANKET}
 
 
-def test_a_bare_value_says_what_it_is(ware):
-    ware.attributes = [Attribute(WEIGHT, parse_values("{solide=solid, sauber=clean}"), EVERYWHERE)]
-    with pytest.raises(UnavailableError):
-        draw(ware, GeneratorLexicon(units=UNITS), ("figure",), RandomStream(1))
-    ware.attributes = [Attribute(WEIGHT, parse_values("300..300 g"), EVERYWHERE)]
-    record = draw(ware, GeneratorLexicon(units=UNITS), ("figure",), RandomStream(1))
+def test_a_bare_value_says_what_it_is(product_type):
+    product_type.attributes = [Attribute(WEIGHT, parse_values("{solide=solid, sauber=clean}"), EVERYWHERE)]
+    with pytest.raises(UnfillableSlotError):
+        sample_record(product_type, GeneratorLexicon(units=UNITS), ("figure",), RandomStream(1))
+    product_type.attributes = [Attribute(WEIGHT, parse_values("300..300 g"), EVERYWHERE)]
+    record = sample_record(product_type, GeneratorLexicon(units=UNITS), ("figure",), RandomStream(1))
     assert compile_template("test", "{figure}", ["{figure}"]).render_german(record) == "300 g"
 
 
@@ -200,23 +215,25 @@ def test_what_cannot_be_counted_has_no_indefinite_article(record):
     assert template.render_english(record, 0) == "offers soft shea butter"
 
 
-def test_blankets_and_other_blankets_are_not_the_same(ware):
-    with pytest.raises(UnavailableError):
-        draw(ware, GeneratorLexicon(), ("plural", "heads"), RandomStream(1))
+def test_blankets_and_other_blankets_are_not_the_same(product_type):
+    with pytest.raises(UnfillableSlotError):
+        sample_record(product_type, GeneratorLexicon(), ("plural", "heads"), RandomStream(1))
 
 
-def test_suitable_for_takes_purposes_only(ware):
-    assert {draw(ware, GeneratorLexicon(), ("fit",), RandomStream(seed)).use for seed in range(20)} == {ware.uses[0]}
+def test_suitable_for_takes_purposes_only(product_type):
+    assert {
+        sample_record(product_type, GeneratorLexicon(), ("fit",), RandomStream(seed)).use for seed in range(20)
+    } == {product_type.uses[0]}
 
 
 @pytest.mark.parametrize("german", ["{gadget}", "{ein}", "{pretty product}"])
 def test_unknown_slots_are_refused(german):
-    with pytest.raises(TemplateError, match="unknown slot"):
+    with pytest.raises(TextTemplateError, match="unknown slot"):
         compile_template("test", german, ["x"])
 
 
 def test_english_cannot_mention_what_the_german_does_not():
-    with pytest.raises(TemplateError, match=r"'in \{colorword\}' mentions color, the German does not"):
+    with pytest.raises(TextTemplateError, match=r"'in \{colorword\}' names color, but the German does not"):
         compile_template("test", "{product}", ["in {colorword}"])
 
 
@@ -225,22 +242,22 @@ def test_some_templates_are_for_some_categories(tmp_path):
     path.write_text("[s]\na | a ; only=lamps,car\nb | b ; except=lamps\nc | c\n", "utf-8")
     assert [
         [category for category in ("lamps", "car", "toys") if template.scope.admits(category)]
-        for _, template in read(path)
+        for _, template in read_templates(path)
     ] == [["lamps", "car"], ["car", "toys"], ["lamps", "car", "toys"]]
 
 
 @pytest.mark.parametrize("name", ["templates.txt", "retail.txt"])
 def test_scopes_name_categories(name):
     known = {category.identifier for category in load().categories}
-    for _, template in read(HOME / name):
+    for _, template in read_templates(TEMPLATE_DIRECTORY / name):
         assert template.scope.only | template.scope.excluded <= known, template.name
 
 
 def test_files_are_refused_with_their_line(tmp_path):
     path = tmp_path / "templates.txt"
     path.write_text("[s]\n{product} | {product}\n{product}\n", "utf-8")
-    with pytest.raises(TemplateError, match=r"templates.txt:3: no English"):
-        read(path)
+    with pytest.raises(TextTemplateError, match=r"templates.txt:3: has no English text"):
+        read_templates(path)
     path.write_text("[s]\n{product} | {product} ; cats=lamps\n", "utf-8")
-    with pytest.raises(TemplateError, match=r"templates.txt:2: unknown option cats"):
-        read(path)
+    with pytest.raises(TextTemplateError, match=r"templates.txt:2: unknown option cats"):
+        read_templates(path)

@@ -22,7 +22,7 @@ from tests.corpora.tasks import write_task
 @pytest.fixture
 def fake_generator(monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType("corpora.synth")
-    module.Generator = FakeGenerator  # type: ignore[attr-defined]
+    module.CorpusGenerator = FakeGenerator  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "corpora.synth", module)
 
 
@@ -82,7 +82,7 @@ def test_synth_refuses(tmp_path, capsys, arguments, code, complaint):
 
 def test_synth_refuses_more_departments_than_there_are(tmp_path, capsys):
     assert run(["corpus", "synth", "--out", str(tmp_path / "task"), "--departments", "99"]) == 1
-    assert capsys.readouterr().err == "banditmt: a shop with 99 departments: there are 1 to 35\n"
+    assert capsys.readouterr().err == "banditmt: the shop cannot have 99 departments; choose 1 to 35\n"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -102,7 +102,7 @@ if __name__ == "__main__":  # the processes that generate need none of this
     from simulator.cli import main
     from tests.corpora.fakes import TerminatingGenerator
 
-    corpora.synth.Generator = TerminatingGenerator
+    corpora.synth.CorpusGenerator = TerminatingGenerator
     main()
 """
 

@@ -1,4 +1,7 @@
-"""What nobody says of a product, however well the words fit: rules of usage that hold in every category."""
+"""Rules that keep out implausible product text: what a shop would not write although the grammar allows it.
+
+They hold in every category. What fits only some products is in the lexicon.
+"""
 
 from collections.abc import Iterable
 from functools import cache
@@ -8,17 +11,17 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def _rivals(*groups: str) -> dict[str, frozenset[str]]:
-    """Every word of the groups, with all that stand in a group with it."""
-    rivals: dict[str, frozenset[str]] = {}
+def _mutually_exclusive(*groups: str) -> dict[str, frozenset[str]]:
+    """Return every word of the groups with all the words that share a group with it."""
+    exclusive: dict[str, frozenset[str]] = {}
     for group in map(_words, groups):
         for word in group:
-            rivals[word] = rivals.get(word, frozenset()) | group
-    return rivals
+            exclusive[word] = exclusive.get(word, frozenset()) | group
+    return exclusive
 
 
-# small things that are sold by the dozen
-DOZENS = _words(
+# small products that are sold by the dozen
+SOLD_BY_THE_DOZEN = _words(
     "holzschraube spanplattenschraube drahtstift spreizdübel unterlegscheibe sechskantmutter schraubhaken filzgleiter"
     " kabelbinder wandhaken bleistift buntstift textmarker kugelschreiber briefumschlag haftnotiz schulheft radiergummi"
     " teller suppenteller dessertteller müslischale tasse espressotasse becher untertasse weinglas sektglas bierglas"
@@ -26,8 +29,8 @@ DOZENS = _words(
     " teelichthalter weihnachtskugel glühbirne socke wundpflaster einmalhandschuh gehörschutzstöpsel waschlappen"
     " spucktuch lätzchen zündkerze"
 )
-# what is sold in twos, threes and fours; of anything else, nobody buys a set
-SETS = _words(
+# products that are sold in sets of two to four; no other product is
+SOLD_IN_SETS = _words(
     "handtuch duschtuch badematte zahnputzbecher handtuchhalter haltegriff kissen kissenbezug zierkissen bettbezug"
     " spannbettlaken bettlaken stuhl hocker barhocker gartenstuhl nachttisch wandregal sessel klappstuhl isomatte"
     " trekkingstock karabiner packsack taschenlampe stirnlampe zeltlampe pendelleuchte wandleuchte tischlampe"
@@ -52,23 +55,23 @@ SETS = _words(
     " knieschoner fitnessband tennisschläger badmintonschläger tischtennisschläger trinkflasche turnbeutel"
     " einkaufstasche kleidersack"
 )
-# endings of accessories that nobody misses
-PAPERS = (
+# endings of accessories whose absence is not worth mentioning
+MINOR_ACCESSORY_ENDINGS = (
     "karte", "anleitung", "anweisung", "aufkleber", "katalog", "broschüre", "heft", "urkunde", "hinweis", "blatt",
     "probe", "etikett", "sticker", "poster", "verpackung", "karton", "zettel", "liste", "zertifikat",
     "ratgeber", "tüte", "trockenmittel", "stopper", "band", "rolle", "säckchen", "anhänger",
 )  # fmt: skip
-# parts that all such products have: worth a word only with an adjective
-PLAIN = _words(
+# parts that every product of the kind has: worth mentioning only with an adjective
+STANDARD_PARTS = _words(
     "seite uhrwerk zifferblatt klinge gehäuse schaft obermaterial docht schneide tischplatte sitzfläche borste ziffer"
     " tonarm plattenteller bügelsohle trommel kettenglied trittfläche unterseite rotorblatt sägeblatt bespannung cup"
     " ferse spiegelglas tischbein laufsohle nähfuß türanschlag"
 )
-# what is colored already: no other color is said of it
-TINTED = _words(
+# adjectives that name a color or its absence: the product has no other color
+COLORED_ADJECTIVES = _words(
     "bunt farbenfroh zweifarbig vergoldet versilbert goldlackiert verchromt farblos durchsichtig halbtransparent"
 )
-# two uses stand beside each other only if both name persons, places or occasions, not "for guests but also for cakes"
+# Two uses are combined only if both name persons, places or occasions: not "for guests but also for cakes".
 PERSONS = _words(
     "allergiker asthmatiker anfänger fortgeschrittene einsteiger profis heimwerker zauberer angler jäger"
     " auszubildende meister babys kleinkinder kinder erwachsene damen herren männer"
@@ -91,11 +94,11 @@ OCCASIONS = _words(
     " festivals reise reisen geschäftsreisen rucksackreisen flugreisen strandurlaub familienurlaub bergtouren touren"
     " wanderungen"
 )
-# units of exact numbers, of which nobody says "about" or "at least"
-PIECES = _words("stück teile personen stufen gänge kanäle saiten tasten seiten blatt jahre")
+# units of counts, which "about" or "at least" does not go with
+COUNTING_UNITS = _words("stück teile personen stufen gänge kanäle saiten tasten seiten blatt jahre")
 
-# of the adjectives in a row, a product is called one only: they say the same, or the opposite
-RIVALS = _rivals(
+# Groups of adjectives of which a product has one at most: they mean the same, or the opposite.
+EXCLUSIVE_ADJECTIVES = _mutually_exclusive(
     "günstig preisgünstig preiswert erschwinglich reduziert exklusiv wertvoll gediegen",
     "kurz lang verkürzt bodenlang knielang knöchellang",
     "langärmelig kurzärmelig ärmellos",
@@ -168,7 +171,7 @@ RIVALS = _rivals(
     "lustig unterhaltsam",
 )
 
-# of two words in one line, the product can be only one
+# A line that has a word on the left has none of those on the right.
 CONTRADICTIONS = {
     "herren": ("damen", "kinder", "mädchen", "frauen", "baby"),
     "damen": ("kinder", "männer", "jungen", "baby"),
@@ -201,49 +204,49 @@ CONTRADICTIONS = {
 }
 
 
-# what templates say themselves and actions, features or parts may say as well
-ECHOES = (
+# words of templates that actions, features or parts can have as well
+TEMPLATE_WORDS = (
     "überzeugt ", "überzeugen ", "besticht ", "bietet ", "passt ", "eignet", "gefertigt", "leicht", "ideal",
     "empfehl", " hohe", " lange", " qualität", "richtige",
 )  # fmt: skip
-BRIEF = 40  # letters of a line with no room for both
+SHORT_LINE_LENGTH = 40  # characters; a shorter line has no room for a repetition
 
 
-def stutters(text: str) -> bool:
-    """Whether a template would say what its slots say: ``überzeugt durch ... und überzeugt ...``."""
-    return len(text) > BRIEF and any(text.count(word) > 1 for word in ECHOES)
+def repeats_template_word(text: str) -> bool:
+    """Return whether a slot repeats a word of its template: ``überzeugt durch ... und überzeugt ...``."""
+    return len(text) > SHORT_LINE_LENGTH and any(text.count(word) > 1 for word in TEMPLATE_WORDS)
 
 
-def echoes(text: str, words: Iterable[str]) -> bool:
-    """Whether the text says one of its own words a second time."""
+def repeats_any(text: str, words: Iterable[str]) -> bool:
+    """Return whether the text has a word with the stem of one of these words more than once."""
     text = f" {text}"
-    return any(text.count(root(word)) > 1 for word in words)
+    return any(text.count(truncated_stem(word)) > 1 for word in words)
 
 
-def root(word: str) -> str:
-    """What ``kratzfest`` and ``kratzer`` share; a short word is kept whole."""
+def truncated_stem(word: str) -> str:
+    """Return a rough stem, the same for ``kratzfest`` and ``kratzer``: the first letters, or all of a short word."""
     return word[:5] if len(word) > 4 else f" {word}"
 
 
 @cache
-def overlap(one: str, other: str) -> bool:
-    """Whether two phrases name the same thing: ``für breite füße`` and ``für empfindliche füße``."""
-    return not _roots(one).isdisjoint(_roots(other))
+def shares_stem(one: str, other: str) -> bool:
+    """Return whether two phrases name the same thing: ``für breite füße`` and ``für empfindliche füße``."""
+    return not _truncated_stems(one).isdisjoint(_truncated_stems(other))
 
 
-def _roots(text: str) -> frozenset[str]:
-    return frozenset(root(word) for word in text.split() if len(word) > 3)
+def _truncated_stems(text: str) -> frozenset[str]:
+    return frozenset(truncated_stem(word) for word in text.split() if len(word) > 3)
 
 
 @cache
-def kind(use: str) -> str:
-    """What all that a use names is, as in ``für büro und werkstatt``; nothing if it is neither of these."""
+def use_kind(use: str) -> str:
+    """Return what a use names: ``place`` for ``für büro und werkstatt``; empty if it is neither of the three kinds."""
     named = {part.split()[-1] for part in use.split(" und ")}
     kinds = {"person": PERSONS, "place": PLACES, "occasion": OCCASIONS}
     return next((name for name, words in kinds.items() if named <= words), "")
 
 
-def contradicts(text: str) -> bool:
-    """Whether a product would be for men and for women, or for summer and for winter."""
+def is_contradictory(text: str) -> bool:
+    """Return whether a line contradicts itself: a product for men and for women, or for summer and for winter."""
     text = f" {text}"
     return any(one in text and any(other in text for other in others) for one, others in CONTRADICTIONS.items())

@@ -4,24 +4,24 @@ from itertools import islice
 
 import pytest
 
-from corpora.synth.mixture import Mixture
 from corpora.synth.random_stream import RandomStream
-from corpora.synth.shop import SHARES, Line
+from corpora.synth.resampling import Resampler
+from corpora.synth.shop import LENGTH_SHARES, ProductLine
 
 
 def candidates(distinct: int, alternatives: bool = True):
     """Lines in the right mixture of lengths; sources repeat when there are few distinct ones."""
     rng = RandomStream("candidates")
-    sizes = list(SHARES)
+    sizes = list(LENGTH_SHARES)
     while True:
         size = rng.choice(sizes) if rng.chance(0.4) else ("s" if rng.chance(0.56) else "l")
         number = rng.below(distinct)
-        yield Line(f"{size} quelle {number}", f"target {number % 7}", "other" if alternatives else "", size)
+        yield ProductLine(f"{size} quelle {number}", f"target {number % 7}", "other" if alternatives else "", size)
 
 
 @pytest.mark.parametrize("distinct", [30_000, 10_000_000])
 def test_duplicates_and_varied_sources_have_their_shares(distinct):
-    pairs = list(islice(Mixture(RandomStream(1)).stream(candidates(distinct)), 10_000))
+    pairs = list(islice(Resampler(RandomStream(1)).stream(candidates(distinct)), 10_000))
     seen: set[tuple[str, str]] = set()
     targets: dict[str, set[str]] = {}
     repeats = 0
@@ -36,17 +36,19 @@ def test_duplicates_and_varied_sources_have_their_shares(distinct):
 def test_lengths_keep_their_shares_although_short_lines_repeat():
     def short_ones_repeat():
         for number, line in enumerate(candidates(10_000_000)):
-            yield line._replace(german=f"s {number % 1500}", english="x") if line.size == "s" else line
+            yield line._replace(german=f"s {number % 1500}", english="x") if line.length_class == "s" else line
 
-    pairs = list(islice(Mixture(RandomStream(1)).stream(short_ones_repeat()), 3000))
-    assert sum(source.startswith("s ") for source, _ in pairs) / len(pairs) == pytest.approx(SHARES["s"], abs=0.06)
+    pairs = list(islice(Resampler(RandomStream(1)).stream(short_ones_repeat()), 3000))
+    assert sum(source.startswith("s ") for source, _ in pairs) / len(pairs) == pytest.approx(
+        LENGTH_SHARES["s"], abs=0.06
+    )
 
 
 def test_a_stream_that_lacks_a_length_does_not_dry_up():
-    long_ones = (line for line in candidates(10_000_000) if line.size in ("l", "x"))
-    assert len(list(islice(Mixture(RandomStream(1)).stream(long_ones), 300))) == 300
+    long_ones = (line for line in candidates(10_000_000) if line.length_class in ("l", "x"))
+    assert len(list(islice(Resampler(RandomStream(1)).stream(long_ones), 300))) == 300
 
 
 def test_without_alternatives_no_source_is_varied():
-    pairs = list(islice(Mixture(RandomStream(1)).stream(candidates(10_000_000, alternatives=False)), 2000))
+    pairs = list(islice(Resampler(RandomStream(1)).stream(candidates(10_000_000, alternatives=False)), 2000))
     assert len({source for source, _ in pairs}) == len(set(pairs))

@@ -7,11 +7,20 @@ from itertools import combinations
 import pytest
 
 from corpora.synth import lexicon
-from corpora.synth.generator import Generator
+from corpora.synth.generator import CorpusGenerator
+from corpora.synth.plausibility import (
+    EXCLUSIVE_ADJECTIVES,
+    SOLD_BY_THE_DOZEN,
+    SOLD_IN_SETS,
+    is_contradictory,
+    repeats_any,
+    repeats_template_word,
+    shares_stem,
+    use_kind,
+)
 from corpora.synth.random_stream import RandomStream
-from corpora.synth.records import UnavailableError, draw
+from corpora.synth.records import UnfillableSlotError, sample_record
 from corpora.synth.shop import Shop
-from corpora.synth.usage import DOZENS, RIVALS, SETS, contradicts, echoes, kind, overlap, stutters
 
 ENDING = "(?:e[mnrs]?)?"
 
@@ -59,16 +68,16 @@ def test_every_rival_is_a_feature_and_every_set_a_product():
     words = lexicon.load()
     features = {feature.adjective.lemma for category in words.categories for feature in category.features}
     heads = {head.lemma for category in words.categories for head in category.heads}
-    assert set(RIVALS) <= features
-    assert heads >= SETS | DOZENS
-    assert not SETS & DOZENS
+    assert set(EXCLUSIVE_ADJECTIVES) <= features
+    assert heads >= SOLD_IN_SETS | SOLD_BY_THE_DOZEN
+    assert not SOLD_IN_SETS & SOLD_BY_THE_DOZEN
 
 
 def test_only_what_is_sold_in_sets_is_counted(drafts):
-    counted = {draft.record.ware.head.lemma for draft in drafts if draft.record.count}
+    counted = {draft.record.product_type.head.lemma for draft in drafts if draft.record.count}
     assert len(counted) > 30
     assert not {"bett", "sofa", "aquarium", "dashcam", "waschmaschine", "sneaker", "gitarrenkoffer"} & counted
-    assert counted <= SETS | DOZENS
+    assert counted <= SOLD_IN_SETS | SOLD_BY_THE_DOZEN
 
 
 def test_every_feature_can_follow_is_in_english():
@@ -92,7 +101,7 @@ def test_no_accessory_is_instructions_in_the_singular():
     ],
 )
 def test_a_template_that_says_what_its_slots_say_stutters(text):
-    assert stutters(text)
+    assert repeats_template_word(text)
 
 
 @pytest.mark.parametrize(
@@ -106,16 +115,16 @@ def test_a_template_that_says_what_its_slots_say_stutters(text):
     ],
 )
 def test_an_adjective_echoes_in_its_own_family(text, word):
-    assert echoes(text, [word])
+    assert repeats_any(text, [word])
 
 
 def test_a_short_word_does_not_echo_inside_another():
-    assert not echoes("rote jacke mit schrotkette", ["rot"])
+    assert not repeats_any("rote jacke mit schrotkette", ["rot"])
 
 
 def test_uses_overlap_when_they_name_the_same_thing():
-    assert overlap("für breite füße", "für empfindliche füße")
-    assert not overlap("für die küche", "für den garten")
+    assert shares_stem("für breite füße", "für empfindliche füße")
+    assert not shares_stem("für die küche", "für den garten")
 
 
 @pytest.mark.parametrize(
@@ -128,11 +137,11 @@ def test_uses_overlap_when_they_name_the_same_thing():
     ],
 )
 def test_a_product_is_not_for_two_places_or_of_two_minds(text):
-    assert contradicts(text)
+    assert is_contradictory(text)
 
 
 def test_a_newspaper_rarely_says_a_long_word_twice_in_a_line():
-    lines = [german.split() for german, _ in Generator(4).out_of_domain(2000)]
+    lines = [german.split() for german, _ in CorpusGenerator(4).out_of_domain(2000)]
     short = [[word for word in line if len(word) > 8] for line in lines if len(line) <= 40]
     repeated = sum(len(set(words)) < len(words) for words in short)
     assert repeated / len(short) < 0.006
@@ -152,21 +161,23 @@ def test_a_newspaper_rarely_says_a_long_word_twice_in_a_line():
     ],
 )
 def test_uses_are_of_a_kind(use, expected):
-    assert kind(use) == expected
+    assert use_kind(use) == expected
 
 
 def test_two_uses_in_a_line_are_of_one_kind(drafts):
     pairs = []
     for draft in drafts:
-        with suppress(UnavailableError):
-            record = draw(draft.record.ware, draft.record.lexicon, ("fit2",), RandomStream(draft.german))
+        with suppress(UnfillableSlotError):
+            record = sample_record(
+                draft.record.product_type, draft.record.lexicon, ("fit2",), RandomStream(draft.german)
+            )
             assert record.use
             assert record.other_use
             pairs.append((record.use, record.other_use))
     assert len(pairs) > 100
-    assert all(kind(one.german) == kind(other.german) != "" for one, other in pairs)
+    assert all(use_kind(one.german) == use_kind(other.german) != "" for one, other in pairs)
 
 
 @pytest.mark.parametrize("line", ["saugfähiges silikonlätzchen", "höchsttemperatur : mindestens 200 grad celsius"])
 def test_what_a_thing_cannot_be(line):
-    assert contradicts(line)
+    assert is_contradictory(line)

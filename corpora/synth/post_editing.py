@@ -1,8 +1,8 @@
-"""What happens between a literal translation and the pair in the corpus: the kinds of Table 1 of the task paper.
+"""How vendors and post-editors change a literal pair: every kind of change in Sokolov et al. 2017, Table 1.
 
-From German into English the source is a vendor's raw text, with typos, abbreviations and stray punctuation, and the
-reference is an editor's: corrected, spelt out, rewritten in the style of the category. In the reversed half the German
-is the editor's clean work, and the English reference is a vendor's hasty original.
+In the half that was post-edited from German into English, the source is a vendor's raw text with typos, abbreviations
+and stray punctuation, and the reference is the post-editor's: corrected, spelt out, and rewritten in a house style. In
+the reversed half the German is the post-editor's clean text, and the English reference is a vendor's original.
 """
 
 import re
@@ -13,17 +13,18 @@ from itertools import pairwise
 from corpora.synth.english_morphology import indefinite
 from corpora.synth.random_stream import RandomStream, stable_hash
 
-STYLES = 4  # how many houses of editors there are; each category belongs to one
-LOYALTY = 0.78  # how often an editor keeps to the style of the house
+HOUSE_STYLES = 4  # each category is edited in one of them
+STYLE_ADHERENCE = 0.78  # how often an editor follows the house style
 
-TYPO = 0.055
-STRAY = 0.035
-ABBREVIATION = 0.5
-HASTY = 0.06  # as well as every little word
-DEGREES_SPELT_OUT = 0.7
-POOR_ENGLISH = 0.4
+TYPO_RATE = 0.055
+STRAY_PUNCTUATION_RATE = 0.035
+ABBREVIATION_RATE = 0.5
+TERSE_RATE = 0.06  # of the abbreviated lines: function words are abbreviated too
+DEGREES_SPELT_OUT_RATE = 0.7
+POOR_ENGLISH_RATE = 0.4
 
-# full form: abbreviation. Where the tokenizer would split off the period before a number, there is none
+# Full form and abbreviation. An abbreviation that can stand before a number has no period, which the tokeniser would
+# split off there.
 ABBREVIATIONS = {
     "größe": "gr.",
     "inklusive": "inkl.",
@@ -39,9 +40,9 @@ ABBREVIATIONS = {
     "eventuell": "evtl.",
     "modell": "mod.",
 }
-HASTY_ABBREVIATIONS = {"ohne": "o.", "für": "f.", "und": "u."} | ABBREVIATIONS
-# an abbreviation with a period stays one token only before a small letter
-FREE_ABBREVIATIONS = frozenset({"std", "min", "stk"})
+TERSE_ABBREVIATIONS = {"ohne": "o.", "für": "f.", "und": "u."} | ABBREVIATIONS
+# These can stand anywhere; an abbreviation with a period stays one token only before a letter.
+ABBREVIATIONS_WITHOUT_PERIOD = frozenset({"std", "min", "stk"})
 
 ENGLISH_ABBREVIATIONS: Mapping[str, str] = {
     "pieces": "pcs",
@@ -56,7 +57,7 @@ ENGLISH_ABBREVIATIONS: Mapping[str, str] = {
     "with": "w / ",
 }
 
-# what an editor may write instead of the literal English; the house decides which
+# What an editor may write instead of the literal English. The house style decides which.
 SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "high-quality": ("premium", "top-quality"),
     "made of": ("made from", "crafted from"),
@@ -89,34 +90,35 @@ _UMLAUTS = {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"}
 
 
 @dataclass(frozen=True, slots=True)
-class House:
-    """The latent style of the editors of some categories: which rendering and which synonym they prefer."""
+class HouseStyle:
+    """The latent style of the editors of some categories: which rewriting and which synonym they prefer."""
 
     number: int
 
     @classmethod
-    def of(cls, category: str) -> "House":
-        return cls(stable_hash("house", category) % STYLES)
+    def of(cls, category: str) -> "HouseStyle":
+        """Return the style in which a category is edited."""
+        return cls(stable_hash("house", category) % HOUSE_STYLES)
 
     def variant(self, template: str, variants: int, rng: RandomStream) -> int:
-        """The rendering of a template: usually the house's favourite, else any."""
+        """Return the English variant of a template: usually the favourite of the style, else any."""
         if variants == 1:
             return 0
         favourite = stable_hash("variant", self.number, template) % variants
-        return favourite if rng.chance(LOYALTY) else rng.below(variants)
+        return favourite if rng.chance(STYLE_ADHERENCE) else rng.below(variants)
 
     def rephrase(self, english: str, rng: RandomStream) -> str:
-        """The house's synonyms."""
+        """Replace words by the synonyms that the style prefers."""
         for literal, alternatives in SYNONYMS.items():
-            if literal in english and rng.chance(LOYALTY):
+            if literal in english and rng.chance(STYLE_ADHERENCE):
                 choice = stable_hash("synonym", self.number, literal) % (len(alternatives) + 1)
-                if choice and alternatives[choice - 1] not in english:  # nothing is "durable and durable"
+                if choice and alternatives[choice - 1] not in english:  # not "durable and durable"
                     english = _replace(english, literal, alternatives[choice - 1])
         return english
 
 
 def _replace(text: str, old: str, new: str) -> str:
-    """Whole words only, and the article that the new ones want."""
+    """Replace whole words once, and adapt the article before them."""
     return re.sub(
         rf"(?<!\S)(an? )?{re.escape(old)}(?!\S)",
         lambda found: f"{indefinite(new)} {new}" if found[1] else new,
@@ -126,42 +128,42 @@ def _replace(text: str, old: str, new: str) -> str:
 
 
 def vendor_german(german: str, brand: str, rng: RandomStream) -> str:
-    """The raw source: what a vendor typed, who does not mistype the brand."""
+    """Return the raw source as a vendor types it. Vendors do not mistype the brand."""
     words = german.split()
-    if rng.chance(ABBREVIATION):
-        words = abbreviate(words, HASTY_ABBREVIATIONS if rng.chance(HASTY) else ABBREVIATIONS)
-    if rng.chance(TYPO):
-        words = mistype(words, brand, rng)
-    if rng.chance(STRAY):
-        words = litter(words, rng)
+    if rng.chance(ABBREVIATION_RATE):
+        words = abbreviate(words, TERSE_ABBREVIATIONS if rng.chance(TERSE_RATE) else ABBREVIATIONS)
+    if rng.chance(TYPO_RATE):
+        words = add_typo(words, brand, rng)
+    if rng.chance(STRAY_PUNCTUATION_RATE):
+        words = add_stray_punctuation(words, rng)
     return " ".join(words)
 
 
 def abbreviate(words: list[str], table: Mapping[str, str] = ABBREVIATIONS) -> list[str]:
-    """``größe xl`` to ``gr. xl``."""
-    made = []
+    """Abbreviate words: ``größe xl`` becomes ``gr. xl``."""
+    abbreviated = []
     for word, following in zip(words, [*words[1:], ""], strict=True):
         short = table.get(word)
-        if short and (short in FREE_ABBREVIATIONS or (following[:1].isalpha() and len(words) > 2)):
-            made.append(short)
+        if short and (short in ABBREVIATIONS_WITHOUT_PERIOD or (following[:1].isalpha() and len(words) > 2)):
+            abbreviated.append(short)
         elif word.startswith("elektro") and len(word) > 10:
-            made.append(f"e-{word[7:].lstrip('-')}")
+            abbreviated.append(f"e-{word[7:].lstrip('-')}")
         else:
-            made.append(word)
-    return made
+            abbreviated.append(word)
+    return abbreviated
 
 
-def mistype(words: list[str], brand: str, rng: RandomStream) -> list[str]:
-    """One slip of the finger in one of the longer words."""
+def add_typo(words: list[str], brand: str, rng: RandomStream) -> list[str]:
+    """Make one typo in one of the longer words."""
     places = [
         place for place, word in enumerate(words) if len(word) > 4 and word.isalpha() and word not in brand.split()
     ]
     if not places:
         return words
     place = rng.choice(places)
-    slipped = words.copy()
-    slipped[place] = rng.choice(SLIPS)(words[place], 1 + rng.below(len(words[place]) - 2))
-    return slipped
+    mistyped = words.copy()
+    mistyped[place] = rng.choice(TYPOS)(words[place], 1 + rng.below(len(words[place]) - 2))
+    return mistyped
 
 
 def _swap(word: str, at: int) -> str:
@@ -177,18 +179,18 @@ def _double(word: str, at: int) -> str:
 
 
 def _transcribe(word: str, at: int) -> str:
-    """No umlaut on the keyboard; a word without one loses a letter."""
+    """Transcribe an umlaut, as on a keyboard without any; a word without umlaut loses a letter."""
     for umlaut, letters in _UMLAUTS.items():
         if umlaut in word:
             return word.replace(umlaut, letters, 1)
     return _drop(word, at)
 
 
-SLIPS: tuple[Callable[[str, int], str], ...] = (_swap, _drop, _double, _transcribe, _transcribe)
+TYPOS: tuple[Callable[[str, int], str], ...] = (_swap, _drop, _double, _transcribe, _transcribe)
 
 
-def litter(words: list[str], rng: RandomStream) -> list[str]:
-    """Punctuation left over from a copied list."""
+def add_stray_punctuation(words: list[str], rng: RandomStream) -> list[str]:
+    """Add a punctuation mark as it is left over from a copied list."""
     position = rng.random()
     if position < 0.4:
         return [",", *words]
@@ -199,35 +201,35 @@ def litter(words: list[str], rng: RandomStream) -> list[str]:
     return [*words, ":"] if words[-1].isalpha() else words
 
 
-def editor_english(english: str, house: House, rng: RandomStream) -> str:
-    """The reference of the forward half: the house's synonyms, and degrees spelt out."""
-    if "° c" in english and rng.chance(DEGREES_SPELT_OUT):
+def editor_english(english: str, style: HouseStyle, rng: RandomStream) -> str:
+    """Return the reference of the forward half, as an editor rewrites the literal English."""
+    if "° c" in english and rng.chance(DEGREES_SPELT_OUT_RATE):
         english = english.replace("° c", "degrees")
-    return house.rephrase(english, rng)
+    return style.rephrase(english, rng)
 
 
 def vendor_english(english: str, rng: RandomStream) -> str:
-    """The reference of the reversed half: a vendor's own English, good or hasty."""
-    if not rng.chance(POOR_ENGLISH):
+    """Return the reference of the reversed half: a vendor's own English, good or poor."""
+    if not rng.chance(POOR_ENGLISH_RATE):
         return english
     words = english.split()
-    slip = rng.below(5)
-    if slip == 0 and len(words) > 3:
+    fault = rng.below(5)
+    if fault == 0 and len(words) > 3:
         words = [word for word in words if word not in ("the", "a", "an")]
-    elif slip == 1:
+    elif fault == 1:
         words = " ".join(ENGLISH_ABBREVIATIONS.get(word, word) for word in words).split()
-        words = _denier(words)
-    elif slip == 2 and len(words) > 4:
-        words = _disagree(words)
-    elif slip == 3:
+        words = _shorten_denier(words)
+    elif fault == 2 and len(words) > 4:
+        words = _break_agreement(words)
+    elif fault == 3:
         words = ["great", *words] if words[0] == "for" else [*words[:-1], "!"] if words[-1] == "." else words
-    elif slip == 4 and len(words) > 2 and words[-1] == ".":
+    elif fault == 4 and len(words) > 2 and words[-1] == ".":
         words = words[:-1]
     return " ".join(words)
 
 
-def _denier(words: list[str]) -> list[str]:
-    """``1050 denier`` to ``1050d``."""
+def _shorten_denier(words: list[str]) -> list[str]:
+    """Shorten ``1050 denier`` to ``1050d``, as in Sokolov et al. 2017, Table 1."""
     text = " ".join(words)
     for word, following in pairwise(words):
         if following == "denier" and word.isdigit():
@@ -235,7 +237,7 @@ def _denier(words: list[str]) -> list[str]:
     return text.split()
 
 
-def _disagree(words: list[str]) -> list[str]:
-    """The verb without its ending, as in the papers' example."""
+def _break_agreement(words: list[str]) -> list[str]:
+    """Put verbs into the wrong number, as in an example of Sokolov et al. 2017, Table 1."""
     broken = {"is": "are", "are": "is", "ensures": "ensure", "protects": "protect", "has": "have", "offers": "offer"}
     return [broken.get(word, word) for word in words]
