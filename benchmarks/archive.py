@@ -53,11 +53,11 @@ def rounds(run: Run, phase: Phase) -> Iterator[Round]:
 def fill(store: SQLiteStore, phase: Phase) -> None:
     """A closed phase with one finished run, written as fast as the store takes it."""
     registry = Registry(store)
-    registry.make_ring()
+    registry.ensure_key_ring()
     registry.add_participant("bench")
     await_text(store, phase.name, [FINGERPRINT])
     runs = DEFAULT_RUNS[phase.repeatable]
-    registry.put_phase(PhaseRecord(phase, FeedbackSpec(), 512, FINGERPRINT, runs, PhaseState.CLOSED))
+    registry.create_phase(PhaseRecord(phase, FeedbackSpec(), 512, FINGERPRINT, runs, PhaseState.CLOSED))
     run = Run(run_id("bench", phase.name, "copy", 1), "bench", phase.name, "copy", 1, NOW, 1)
     registry.claim(run, 0)
     store.open_run(run)
@@ -65,7 +65,7 @@ def fill(store: SQLiteStore, phase: Phase) -> None:
 
 
 def board(store: SQLiteStore, phase: Phase) -> str:
-    scoreboard, record = Scoreboard(store, clock=lambda: NOW / 1000), Registry(store).known_phase(phase.name)
+    scoreboard, record = Scoreboard(store, clock=lambda: NOW / 1000), Registry(store).require_phase(phase.name)
     scoreboard.catch_up(record)
     return json.dumps(scoreboard.board(record).as_dict())
 

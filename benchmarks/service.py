@@ -84,7 +84,7 @@ def play_service(service: Service, key: str, system: str, phase: str = "dev") ->
 
 def play_handlers(service: Service, key: str, system: str) -> int:
     """The functions, with the events that API Gateway would send."""
-    wiring.use(service)
+    wiring.use_service(service)
     run = _call(read.handler, "POST", "/v1/runs", key, {"phase": "dev", "system": system})["run"]
     sentence, rounds = _call(read.handler, "GET", f"/v1/runs/{run}/sentence", key), 0
     while sentence:

@@ -1,4 +1,4 @@
-"""A small cache for what a function may remember between requests: bounded in number, and where needed in age."""
+"""A small cache for what a function keeps between requests: bounded in number, and where needed in age."""
 
 import time
 from collections.abc import Callable, Hashable
@@ -10,10 +10,11 @@ Value = TypeVar("Value")
 
 
 class Cache(Generic[Key, Value]):
-    """Up to ``capacity`` values, none older than ``seconds``; safe to share between threads.
+    """Holds up to ``capacity`` values, none older than ``seconds``. Safe to share between threads.
 
-    When there are too many, the one that was loaded first goes: runs move forward through their blocks, so what was
-    loaded first is done with first. That keeps a hit to one look-up without a lock.
+    When the cache is full, the value that was loaded first is evicted (first in, first out). Runs move forward through
+    their blocks, so the block that was loaded first is the first to be no longer needed. A hit then changes nothing,
+    and takes one look-up without a lock.
     """
 
     def __init__(
@@ -24,12 +25,15 @@ class Cache(Generic[Key, Value]):
         self._lock = Lock()
 
     def get(self, key: Key, load: Callable[[Key], Value | None]) -> Value | None:
-        """The remembered value, or what is loaded for the key. None is not remembered: it may appear at any time."""
+        """Return the cached value of a key, or load it.
+
+        A missing value (None) is not cached, because it may appear at any time.
+        """
         entry = self._entries.get(key)
         if entry is not None and self._clock() < entry[0]:
             return entry[1]
-        expiry = self._clock() + self._seconds  # before loading, so that the age is never understated
-        value = load(key)  # outside the lock: others need not wait for the storage
+        expiry = self._clock() + self._seconds  # taken before loading, so that a slow load does not extend the lifetime
+        value = load(key)  # outside the lock, so that other threads do not wait for the storage
         if value is not None:
             with self._lock:
                 self._entries.pop(key, None)
@@ -38,7 +42,7 @@ class Cache(Generic[Key, Value]):
                     del self._entries[next(iter(self._entries))]
         return value
 
-    def forget(self, key: Key) -> None:
-        """Load this one again when it is next asked for."""
+    def invalidate(self, key: Key) -> None:
+        """Remove a value, so that the next ``get`` loads it again."""
         with self._lock:
             self._entries.pop(key, None)

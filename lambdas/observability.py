@@ -1,7 +1,7 @@
 """Logger, tracer and metrics of all functions, in one place.
 
-Neither events nor responses are logged or traced: they hold keys and translations. Metrics are EMF lines in the log,
-which CloudWatch turns into metrics without a call.
+Neither events nor responses are logged or traced, because they contain API keys and translations. Metrics are written
+to the log in the embedded metric format (EMF), which CloudWatch turns into metrics without an API call.
 """
 
 import logging
@@ -15,16 +15,16 @@ NAMESPACE = "banditmt"
 logger = Logger(service=SERVICE, log_uncaught_exceptions=False)
 tracer = Tracer(service=SERVICE, auto_patch=False)
 
-# Below INFO these two write out every request and response, and with them the blocks of references.
+# Below INFO these two libraries log every request and response, and with them the blocks of references.
 for library in ("botocore", "urllib3"):
     logging.getLogger(library).setLevel(logging.INFO)
 
 
 def count_refusal(route: str, code: str) -> None:
-    """One request that was refused or failed, by route and code: one EMF line.
+    """Write one EMF line for a request that was refused or failed, with its route and error code.
 
-    Answered requests write nothing: API Gateway counts and times them already, and a line for each of millions of
-    rounds would cost more than the round's write.
+    Requests that succeed write nothing: API Gateway counts and times them already, and one log line for each of
+    millions of rounds would cost more than writing the round.
     """
     metrics = EphemeralMetrics(namespace=NAMESPACE, service=SERVICE)
     metrics.add_dimension(name="route", value=route)

@@ -1,8 +1,10 @@
-"""Who may play what: participants, their keys, the phases and their gates, claims on runs, roles of systems.
+"""The registry of a task: participants, their API keys, phases, claims on runs, roles of systems, and token keys.
 
-All of it is small documents in the store. An API key is 256 random bits, shown once and kept as its SHA-256: a slow
-password hash would protect a guessable secret, which this is not, and would cost every request. Looking a key up by its
-hash is safe against timing, because nobody can choose the hash of a key they do not know.
+All of them are small documents in the store.
+
+An API key is 256 random bits, shown once and stored as its SHA-256. A slow password hash is for secrets that can be
+guessed; this one cannot, and the hash would slow down every request. Looking a key up by its hash is safe against
+timing attacks, because an attacker cannot choose the hash of an unknown key.
 """
 
 import hashlib
@@ -26,20 +28,20 @@ from task.names import NAME_RULE, is_name
 from task.phases import Phase
 from task.rounds import Run
 
-KEY_PREFIX = "bmt_"  # so that secret scanners and people recognise it
-MAX_CHANGE_RACES = 20  # lost in a row before an organiser is asked to look again
-DEFAULT_RUNS = {True: 1_000, False: 100}  # runs per participant in a phase: repeatable or not
+KEY_PREFIX = "bmt_"  # secret scanners and people recognise a key by it
+MAX_CHANGE_CONFLICTS = 20  # in a row, before an organiser is asked to look again
+DEFAULT_RUNS = {True: 1_000, False: 100}  # runs per participant, in a phase that is repeatable or not
 
-_RING_NAME = "tokens"  # of the one document of its kind
+_RING_NAME = "tokens"  # the only document of its kind
 _API_KEY = re.compile(KEY_PREFIX + r"[A-Za-z0-9_-]{43}", re.ASCII)
 
 
 class RegistryError(OrganiserError):
-    """A participant or a phase that does not exist, or exists already."""
+    """A participant, key or phase does not exist, or exists already."""
 
 
 class UnknownPhaseError(RegistryError):
-    """A phase that the task does not have; the message lists those it has."""
+    """The task has no such phase; the message lists the phases it has."""
 
     def __init__(self, name: str, known: Iterable[str], advice: str = "") -> None:
         listed = ", ".join(known) or "none is loaded"
@@ -49,24 +51,36 @@ class UnknownPhaseError(RegistryError):
 class PhaseState(StrEnum):
     """What participants may do in a phase."""
 
-    OPEN = "open"  # begin runs and play them
-    FROZEN = "frozen"  # finish runs that were begun, but begin no others
-    CLOSED = "closed"  # look, but play no more
+    OPEN = "open"  # open runs and play them
+    FROZEN = "frozen"  # finish the runs they opened, but open no more
+    CLOSED = "closed"  # read results, but commit no more rounds
 
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """Somebody who plays."""
+    """A registered participant."""
 
     name: str
     created_at: int
     disabled: bool = False
-    formerly: str | None = None  # of somebody who was erased: the hash of the name, which nobody else may take
+    erased_name_hash: str | None = None  # of an erased participant's name, which no other participant may take
+
+    def as_document(self) -> Document:
+        return {
+            "name": self.name,
+            "created_at": self.created_at,
+            "disabled": self.disabled,
+            "formerly": self.erased_name_hash,
+        }
+
+    @classmethod
+    def from_document(cls, document: Document) -> Self:
+        return cls(document["name"], document["created_at"], document.get("disabled", False), document.get("formerly"))
 
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """What is kept of a key; the key itself is not."""
+    """The stored form of an API key; the key itself is not stored."""
 
     digest: str  # SHA-256 in hex
     participant: str
@@ -74,20 +88,20 @@ class ApiKey:
     revoked: bool = False
 
     @property
-    def short(self) -> str:
-        """Enough of the digest to tell keys apart."""
+    def short_digest(self) -> str:
+        """The first characters of the digest, enough for people to tell keys apart."""
         return self.digest[:8]
 
 
 @dataclass(frozen=True, slots=True)
 class PhaseRecord:
-    """A phase as it was loaded, and its gate."""
+    """A phase as it was loaded, with its state and its budget of runs."""
 
     phase: Phase
     feedback: FeedbackSpec
     block_size: int  # sentences in a packed block
-    fingerprint: str  # of all its sentences and references
-    runs: int  # how many runs a participant may open
+    fingerprint: str  # hash of all its sources and references
+    runs: int  # how many runs each participant may open
     state: PhaseState = PhaseState.OPEN
 
     def as_document(self) -> Document:
@@ -117,73 +131,95 @@ class PhaseRecord:
 
 
 def check_name(name: str, what: str) -> None:
+    """Raise BadRequestError if a participant, system or family (``what``) cannot have this name."""
     if not is_name(name):
         raise BadRequestError(f"the name of a {what} is {NAME_RULE}")
 
 
-def digest_of(api_key: str) -> str | None:
-    """How a key is kept, or None for what cannot be a key."""
+def api_key_digest(api_key: str) -> str | None:
+    """Return the digest under which an API key is stored, or None if the text cannot be a key."""
     return hashlib.sha256(api_key.encode()).hexdigest() if _API_KEY.fullmatch(api_key) else None
 
 
-def hash_of_name(name: str) -> str:
-    """What is kept of a name that was erased."""
+def name_hash(name: str) -> str:
+    """Return the hash that is stored in place of an erased name."""
     return hashlib.sha256(name.encode()).hexdigest()
 
 
 class Registry:
-    """Participants, keys, phases and claims in a store."""
+    """Reads and writes the registry of a task in a store."""
 
     def __init__(self, store: Store, *, clock: Callable[[], float] = time.time) -> None:
         self._store, self._clock = store, clock
 
     def now(self) -> int:
-        """Milliseconds since 1970."""
+        """Return the current time in milliseconds since 1970."""
         return int(self._clock() * 1000)
 
-    # participants and keys
+    # participants
 
     def participant(self, name: str) -> Participant | None:
         document = self._store.document(documents.PARTICIPANT, name)
-        return Participant(**document) if document else None
+        return Participant.from_document(document) if document else None
+
+    def require_participant(self, name: str) -> Participant:
+        """Return a participant, or raise RegistryError if there is none of that name."""
+        participant = self.participant(name)
+        if participant is None:
+            raise RegistryError(f"there is no participant {name}; `participant list` shows all participants")
+        return participant
 
     def participants(self) -> list[Participant]:
-        return [Participant(**document) for document in self._store.documents(documents.PARTICIPANT)]
+        return [Participant.from_document(document) for document in self._store.documents(documents.PARTICIPANT)]
 
     def add_participant(self, name: str) -> str:
-        """Register a participant and return the first API key: it can never be shown again."""
+        """Register a participant and return its first API key, which can never be shown again."""
         check_name(name, "participant")
-        if any(each.formerly == hash_of_name(name) for each in self.participants()):  # run ids are made of names
-            raise RegistryError(f"a participant {name} was erased, and nobody else can have the name; choose another")
-        if not self.register(Participant(name, self.now())):
-            raise RegistryError(f"there is a participant {name} already; `key rotate` gives out a new key")
+        # run ids are hashes of names: a second participant of the same name would get the first one's runs
+        if any(each.erased_name_hash == name_hash(name) for each in self.participants()):
+            raise RegistryError(f"a participant {name} was erased, and the name cannot be used again; choose another")
+        if not self.create_participant(Participant(name, self.now())):
+            raise RegistryError(f"there is a participant {name} already; `key rotate` creates a new key")
         return self.add_key(name)
 
-    def register(self, participant: Participant) -> bool:
-        """Write down a participant; False if there is one of that name."""
-        return self._store.create(documents.PARTICIPANT, participant.name, asdict(participant))
+    def create_participant(self, participant: Participant) -> bool:
+        """Write a participant; return False if there is one of that name."""
+        return self._store.create(documents.PARTICIPANT, participant.name, participant.as_document())
 
     def set_disabled(self, name: str, disabled: bool) -> None:
-        self.known_participant(name)
+        self.require_participant(name)
         self._change(documents.PARTICIPANT, name, lambda document: {**document, "disabled": disabled})
 
+    def delete_participant(self, name: str) -> None:
+        """Delete the roles, the claims and the name of a participant; the ledger stays as it is."""
+        for role in self.roles():
+            if role.participant == name:
+                self._store.delete(documents.ROLE, _role_name(name, role.system))
+        for record in self.phases():
+            claims = self.claims(name, record.phase.name)
+            for ordinal in reversed(range(len(claims))):  # an interruption must leave a sequence without gaps
+                self._store.delete(documents.claims(name, record.phase.name), _claim_name(ordinal))
+        self._store.delete(documents.PARTICIPANT, name)
+
+    # API keys
+
     def add_key(self, name: str) -> str:
-        """A further API key of a participant, shown only here."""
-        self.known_participant(name)
+        """Create a further API key of a participant and return it; it can never be shown again."""
+        self.require_participant(name)
         api_key = KEY_PREFIX + secrets.token_urlsafe(32)
-        self.register_key(ApiKey(hashlib.sha256(api_key.encode()).hexdigest(), name, self.now()))
+        self.create_api_key(ApiKey(hashlib.sha256(api_key.encode()).hexdigest(), name, self.now()))
         return api_key
 
-    def register_key(self, key: ApiKey) -> None:
-        """Write what is kept of a key."""
-        self._store.replace(documents.API_KEY, key.digest, asdict(key))
+    def create_api_key(self, key: ApiKey) -> None:
+        """Write the stored form of a key, unless it is there."""
+        self._store.create(documents.API_KEY, key.digest, asdict(key))
 
     def key(self, digest: str) -> ApiKey | None:
         document = self._store.document(documents.API_KEY, digest)
         return ApiKey(**document) if document else None
 
     def keys(self, name: str) -> list[ApiKey]:
-        """All keys that a participant ever had, oldest first."""
+        """Return all keys of a participant, revoked ones too, oldest first."""
         found = [
             ApiKey(**document)
             for document in self._store.documents(documents.API_KEY)
@@ -191,48 +227,37 @@ class Registry:
         ]
         return sorted(found, key=lambda key: (key.created_at, key.digest))
 
-    def one_key(self, name: str, short: str) -> ApiKey:
-        """The key of a participant whose digest begins like this, revoked or not; no other may begin so."""
-        found = [key for key in self.keys(self.known_participant(name).name) if key.digest.startswith(short)]
+    def find_key(self, name: str, short: str) -> ApiKey:
+        """Return the one key of a participant, revoked or not, whose digest begins with ``short``.
+
+        Raises RegistryError if no digest does, or more than one.
+        """
+        found = [key for key in self.keys(self.require_participant(name).name) if key.digest.startswith(short)]
         if not found:
-            raise RegistryError(f"{name} has no valid key {short}; `participant list` shows those it has")
+            raise RegistryError(f"{name} has no key {short}; `participant list` shows the valid keys")
         if not short or len(found) > 1:
             raise RegistryError(
-                f"{short!r} does not tell the keys of {name} apart; name one as `participant list` does"
+                f"{short!r} matches several keys of {name}; name one key as `participant list` shows it"
             )
         return found[0]
 
     def revoke_keys(self, name: str, short: str | None = None) -> int:
-        """Revoke all keys of a participant, or the one whose digest begins like this; return how many were valid."""
-        self.known_participant(name)
-        chosen = self.keys(name) if short is None else [self.one_key(name, short)]
+        """Revoke all keys of a participant, or the one whose digest begins with ``short``.
+
+        Returns:
+            How many of them were valid until now.
+        """
+        self.require_participant(name)
+        chosen = self.keys(name) if short is None else [self.find_key(name, short)]
         valid = [key for key in chosen if not key.revoked]
         for key in valid:
             self._change(documents.API_KEY, key.digest, lambda document: {**document, "revoked": True})
         return len(valid)
 
-    def forget_keys(self, name: str) -> None:
-        """Remove all keys of a participant, and what is known of them."""
+    def delete_keys(self, name: str) -> None:
+        """Delete all keys of a participant."""
         for key in self.keys(name):
             self._store.delete(documents.API_KEY, key.digest)
-
-    def forget(self, name: str) -> None:
-        """Remove the roles, the claims and the name of a participant; what the ledger says of it stays."""
-        for role in self.roles():
-            if role.participant == name:
-                self._store.delete(documents.ROLE, _role_name(name, role.system))
-        for record in self.phases():
-            claims = self.claims(name, record.phase.name)
-            for ordinal in reversed(range(len(claims))):  # so that an interruption leaves the first ones, as they count
-                self._store.delete(documents.claims(name, record.phase.name), _claim_name(ordinal))
-        self._store.delete(documents.PARTICIPANT, name)
-
-    def known_participant(self, name: str) -> Participant:
-        """A participant that must be there."""
-        participant = self.participant(name)
-        if participant is None:
-            raise RegistryError(f"there is no participant {name}; `participant list` tells who there is")
-        return participant
 
     # phases
 
@@ -240,42 +265,46 @@ class Registry:
         document = self._store.document(documents.PHASE, name)
         return PhaseRecord.from_document(document) if document else None
 
-    def known_phase(self, name: str) -> PhaseRecord:
-        """A phase that must be there."""
+    def require_phase(self, name: str) -> PhaseRecord:
+        """Return a phase, or raise UnknownPhaseError if the task has none of that name."""
         record = self.phase(name)
         if record is None:
             raise UnknownPhaseError(name, (each.phase.name for each in self.phases()))
         return record
 
     def phases(self) -> list[PhaseRecord]:
-        """The phases of the task, shortest first."""
+        """Return the phases of the task, shortest first."""
         records = [PhaseRecord.from_document(document) for document in self._store.documents(documents.PHASE)]
         return sorted(records, key=lambda record: record.phase.layout.total)
 
-    def put_phase(self, record: PhaseRecord) -> bool:
-        """Announce a phase that was loaded; False if there is one of that name."""
+    def create_phase(self, record: PhaseRecord) -> bool:
+        """Write a phase whose text is loaded; return False if there is one of that name."""
         return self._store.create(documents.PHASE, record.phase.name, record.as_document())
 
-    def set_phase(self, name: str, state: PhaseState, *, runs: int | None = None) -> PhaseRecord:
+    def set_phase_state(self, name: str, state: PhaseState, *, runs: int | None = None) -> PhaseRecord:
         """Open, freeze or close a phase, and optionally change how many runs a participant may open."""
-        self.known_phase(name)
+        self.require_phase(name)
         changes = {"state": state.value} if runs is None else {"state": state.value, "runs": runs}
         return PhaseRecord.from_document(self._change(documents.PHASE, name, lambda document: {**document, **changes}))
 
-    # claims: the runs of a participant in a phase, in the order in which they were opened
+    # claims: the numbered runs that a participant has opened in a phase
 
     def claims(self, participant: str, phase: str) -> list[Run]:
+        """Return the runs that a participant has opened in a phase, in that order."""
         return [Run(**document) for document in self._store.documents(documents.claims(participant, phase))]
 
     def claim(self, run: Run, ordinal: int) -> bool:
-        """Take the place after ``ordinal`` earlier claims; False if somebody was faster."""
+        """Claim a run as number ``ordinal`` of its participant and phase; return False if that number is taken.
+
+        Two requests cannot take the same number, so the budget of runs is exact.
+        """
         return self._store.create(documents.claims(run.participant, run.phase), _claim_name(ordinal), asdict(run))
 
     def runs(self, phase: str) -> list[Run]:
-        """All runs of a phase, by participant."""
-        return [run for who in self.participants() for run in self.claims(who.name, phase)]
+        """Return all runs of a phase, ordered by participant."""
+        return [run for participant in self.participants() for run in self.claims(participant.name, phase)]
 
-    # roles: what the organiser says about systems
+    # roles: which systems are oracles and baselines, and of which family
 
     def roles(self) -> list[Role]:
         return [
@@ -284,8 +313,8 @@ class Registry:
         ]
 
     def set_role(self, participant: str, system: str, kind: RoleKind, family: str | None = None) -> Role:
-        """Designate a system of a participant, in all phases; who was designated before stays so."""
-        self.known_participant(participant)
+        """Set the role of a participant's system in all phases; the roles of other systems stay as they are."""
+        self.require_participant(participant)
         check_name(system, "system")
         if family is not None:
             check_name(family, "family")
@@ -295,46 +324,48 @@ class Registry:
 
     # token keys
 
-    def make_ring(self, *, after: int = 0) -> None:
-        """Make the first token key of a task, unless there is one.
+    def ensure_key_ring(self, *, after: int = 0) -> None:
+        """Create the first token key of a task, unless it has one.
 
-        It comes after those that runs from elsewhere were opened with: no later key may get the number of one of them,
-        or ids would change in the middle of a run.
+        Args:
+            after: The highest key number of runs that were opened in another store. No later key may take the number
+                of one of their keys, or sentence ids would change in the middle of a run.
         """
-        self.register_ring(KeyRing.fresh(after % MAX_KEYS + 1))
+        self.create_key_ring(KeyRing.fresh(after % MAX_KEYS + 1))
 
-    def register_ring(self, ring: KeyRing) -> None:
-        """Write the token keys of a task, unless it has some."""
+    def create_key_ring(self, ring: KeyRing) -> None:
+        """Write the token keys of a task, unless it has them."""
         self._store.create(documents.KEY_RING, _RING_NAME, _ring_document(ring))
 
-    def ring(self) -> KeyRing:
+    def key_ring(self) -> KeyRing:
+        """Return the token keys of the task, or raise StoreError if no task is loaded."""
         document = self._store.document(documents.KEY_RING, _RING_NAME)
         if document is None:
             raise StoreError("there is no task in this store yet: load one first")
         return _read_ring(document)
 
-    def rotate_ring(self, *, keep: bool) -> KeyRing:
-        """Sign the ids of new runs with a new key; without ``keep``, void every id issued so far."""
-        self.ring()  # must be there
+    def rotate_key_ring(self, *, keep: bool) -> KeyRing:
+        """Add a token key that signs the ids of new runs; without ``keep``, void every id issued so far."""
+        self.key_ring()  # raises StoreError if there is none
 
         def rotate(document: Document) -> Document:
             ring = _read_ring(document)
             if ring.newest == MAX_KEYS:
-                raise RegistryError(f"this task has had all of its {MAX_KEYS} token keys: load it into another store")
+                raise RegistryError(f"this task has used all of its {MAX_KEYS} token keys: load it into another store")
             return _ring_document(ring.rotated(keep=keep))
 
         return _read_ring(self._change(documents.KEY_RING, _RING_NAME, rotate))
 
     def _change(self, kind: DocumentKind, name: str, change: Callable[[Document], Document]) -> Document:
-        """Change a document that is there, without losing what somebody else changes at the same time."""
-        for _ in range(MAX_CHANGE_RACES):
+        """Change an existing document without losing changes that other processes make at the same time."""
+        for _ in range(MAX_CHANGE_CONFLICTS):
             known = self._store.document(kind, name)
             if known is None:
                 break
             changed = change(known)
             if self._store.swap(kind, name, known, changed):
                 return changed
-        raise RegistryError(f"the {kind} {name} was changed by somebody else meanwhile; look at it and try again")
+        raise RegistryError(f"the {kind} {name} was changed or deleted meanwhile; look at it and try again")
 
 
 def _read_ring(document: Document) -> KeyRing:

@@ -21,7 +21,7 @@ from typing import Any
 from lambdas import errors
 from lambdas.cache import Cache
 from lambdas.library import Library
-from lambdas.registry import Participant, PhaseRecord, PhaseState, Registry, check_name, digest_of
+from lambdas.registry import Participant, PhaseRecord, PhaseState, Registry, api_key_digest, check_name
 from lambdas.scoreboard import Scoreboard
 from lambdas.scoring import Scorer
 from lambdas.store.interface import Store
@@ -160,7 +160,7 @@ class Service:
 
     def authenticate(self, api_key: str | None) -> Participant:
         """Whose key this is."""
-        digest = digest_of(api_key) if api_key else None
+        digest = api_key_digest(api_key) if api_key else None
         participant = self._keys.get(digest, self._holder) if digest else None
         if participant is None:
             raise errors.InvalidKeyError
@@ -264,13 +264,13 @@ class Service:
 
     def _ring(self, *, fresh: bool = False) -> KeyRing:
         if fresh:
-            self._rings.forget("ring")
+            self._rings.invalidate("ring")
         ring = self._rings.get("ring", self._load_ring)
         assert ring is not None, "a registry always has a ring"
         return ring
 
     def _load_ring(self, _: str) -> KeyRing:
-        return self._registry.ring()
+        return self._registry.key_ring()
 
     def _own_run(self, participant: Participant, run: str) -> Run:
         opened = self._runs.get(run, self._store.opening) if is_run_id(run) else None

@@ -67,7 +67,7 @@ def load_phase(
     feedback = feedback or FeedbackSpec()
     store.prepare()
     registry = Registry(store)
-    registry.make_ring()
+    registry.ensure_key_ring()
     loaded = registry.phase(phase.name)
     if loaded is not None:
         blocks = _cut_into_blocks(phase, pairs, loaded.block_size)
@@ -75,9 +75,9 @@ def load_phase(
     fingerprint = _write_blocks(store, phase, _cut_into_blocks(phase, pairs, block_size), progress, clock)
     budget = DEFAULT_RUNS[phase.repeatable] if runs is None else runs
     record = PhaseRecord(phase, feedback, block_size, fingerprint, budget, state)
-    if registry.put_phase(record):
+    if registry.create_phase(record):
         return record
-    known = registry.known_phase(phase.name)  # another process was faster
+    known = registry.require_phase(phase.name)  # another process was faster
     if (known.phase, known.feedback, known.fingerprint) != (phase, feedback, fingerprint):
         raise _different_text_error(phase)
     return known

@@ -1,6 +1,6 @@
-"""Which service the handlers of this process talk to: the one it was given, or the one its environment names.
+"""The service and the page that the handlers of this process use.
 
-And which page they show: the one that was given, or the files that the bundle carries.
+Both can be set. Otherwise the service is opened from the environment, and the page from the files in the bundle.
 """
 
 import os
@@ -10,24 +10,24 @@ from lambdas.service import Service
 from lambdas.store import open_store
 from leaderboard.page import Page
 
-STORE_VARIABLE = "BANDITMT_STORE"  # an address as open_store reads it; in the cloud the region is enough
+STORE_VARIABLE = "BANDITMT_STORE"  # an address for open_store; in the cloud, the region alone is enough
 
 _service: Service | None = None
 _page: Page | None = None
 _lock = Lock()
 
 
-def use(service: Service | None) -> None:
-    """Let the handlers of this process talk to this service; None to read the environment again."""
+def use_service(service: Service | None) -> None:
+    """Set the service that the handlers of this process call; None opens it from the environment again."""
     global _service
     with _lock:
         _service = service
 
 
 def service() -> Service:
-    """The service of this process, made on first use."""
+    """Return the service of this process, which is opened on first use."""
     global _service
-    if _service is not None:  # as nearly always: a lock for every request would make threads wait for each other
+    if _service is not None:  # nearly always; a lock for every request would make threads wait for each other
         return _service
     with _lock:
         if _service is None:
@@ -36,15 +36,15 @@ def service() -> Service:
         return _service
 
 
-def show(page: Page | None) -> None:
-    """Let the handlers of this process show this page; None for the files that lie there."""
+def use_page(page: Page | None) -> None:
+    """Set the page that the handlers of this process serve; None reads the files in the bundle again."""
     global _page
     with _lock:
         _page = page
 
 
 def page() -> Page:
-    """The page of this process, read on first use."""
+    """Return the page of this process, which is read on first use."""
     global _page
     with _lock:
         if _page is None:

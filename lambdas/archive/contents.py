@@ -252,10 +252,10 @@ class Contents:
         return PhaseEntry(record, checkpoints)
 
     def _participant(self, says: dict[str, Any]) -> Participant:
-        participant = Participant(**says)
+        participant = Participant.from_document(says)
         if not is_name(participant.name):
             raise self._wrong("nobody can be called so")
-        if participant.formerly is not None and not _HEX.fullmatch(participant.formerly):
+        if participant.erased_name_hash is not None and not _HEX.fullmatch(participant.erased_name_hash):
             raise self._wrong("no hash of a name can be like this")
         self._once("participant", participant.name)
         self._participants.add(participant.name)

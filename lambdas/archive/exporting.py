@@ -46,10 +46,10 @@ def _everything(store: Store, registry: Registry, progress: Callable[[int], None
     names = [participant.name for participant in participants]  # whoever comes later is not in this archive
     for record in records:
         yield "phase", {**record.as_document(), "checkpoints": text_checkpoints(store, record.phase.name)}
-    yield from (("participant", asdict(participant)) for participant in participants)
+    yield from (("participant", participant.as_document()) for participant in participants)
     yield from (("role", asdict(role)) for role in registry.roles() if role.participant in names)
     if keys:
-        yield "ring", {"secrets": {str(number): secret.hex() for number, secret in registry.ring().secrets.items()}}
+        yield "ring", {"secrets": {str(number): secret.hex() for number, secret in registry.key_ring().secrets.items()}}
     for record in records:
         for name in names:
             yield from _runs(store, registry, record, name, progress)

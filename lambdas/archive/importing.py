@@ -98,7 +98,7 @@ class _Restoring:
             else:
                 for item in group:
                     self._one(item)
-        self._registry.make_ring()  # if there were no runs
+        self._registry.ensure_key_ring()  # if there were no runs
         for record in self._records.values():
             Scoreboard(self._store).catch_up(record)
 
@@ -107,13 +107,13 @@ class _Restoring:
             case PhaseEntry(record, checkpoints):
                 self._phase(record, checkpoints)
             case Participant():
-                self._registry.register(item)
+                self._registry.create_participant(item)
             case Role():
                 self._registry.set_role(item.participant, item.system, item.kind, item.family)
             case KeyRing():
-                self._registry.register_ring(item)
+                self._registry.create_key_ring(item)
             case ApiKey():
-                self._registry.register_key(item)
+                self._registry.create_api_key(item)
             case Header() | End():
                 pass
 
@@ -122,7 +122,7 @@ class _Restoring:
         self._records[name] = record
         if self._registry.phase(name) is None:  # else its text may be here already
             await_text(self._store, name, checkpoints)
-            self._registry.put_phase(record)
+            self._registry.create_phase(record)
 
     def _runs(self, items: Iterable[Item]) -> None:
         for is_run, group in groupby(items, key=lambda item: isinstance(item, Run)):
@@ -132,7 +132,7 @@ class _Restoring:
                     self._open(run)
             else:  # all of the run that came before them
                 self._store.restore(reported((item for item in group if isinstance(item, Round)), self._progress))
-        self._registry.make_ring(after=self._newest_key)  # unless the archive had one
+        self._registry.ensure_key_ring(after=self._newest_key)  # unless the archive had one
 
     def _open(self, run: Run) -> None:
         self._registry.claim(run, self._claims[run.participant, run.phase])

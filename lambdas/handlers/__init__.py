@@ -1,6 +1,7 @@
-"""What AWS Lambda calls, one module per function: thin, because the rules are in ``lambdas.service``.
+"""The handlers that AWS Lambda calls, one module per function. They are thin: the rules are in ``lambdas.service``.
 
-``read`` opens runs and hands out what may be read; ``score`` commits translations, and is the only function whose role
-may read references. ``api`` holds what they share: routing, request bodies, and the one place where errors become
-responses. The local cloud calls the same entry points with the same events, from many threads.
+``read`` opens runs, serves sentences and shows the leaderboard. ``score`` commits translations, and is the only
+function whose role may read references. ``board`` follows the ledger's stream and keeps the leaderboard up to date.
+``api`` holds what ``read`` and ``score`` share: routing, request bodies, and the one place where errors become
+responses. The local cloud calls the same handlers with the same events, from many threads.
 """

@@ -1,4 +1,4 @@
-"""From a proxy event to the service and back: bodies, keys, and the one place that turns errors into responses."""
+"""What turns a proxy event into a call of the service, and its result or error into a response."""
 
 import base64
 import hashlib
@@ -17,14 +17,14 @@ from lambdas import errors, wiring
 from lambdas.observability import count_refusal, logger, tracer
 from lambdas.registry import Participant
 
-MAX_BODY_BYTES = 64 * 1024  # a translation of the longest kind, with every character written as an escape
+MAX_BODY_BYTES = 64 * 1024  # the longest translation fits, even with every character escaped
 HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 Event = dict[str, Any]
 
 
 class ProxyEvent(APIGatewayProxyEvent):
-    """A proxy event whose headers are read once. (As it comes, it reads all of them at every look at one.)"""
+    """A proxy event that parses its headers once; the base class parses all of them at every access."""
 
     @cached_property
     def headers(self) -> dict[str, str]:
@@ -35,12 +35,14 @@ class ProxyEvent(APIGatewayProxyEvent):
         return self.headers
 
 
-class Request(APIGatewayRestResolver):
-    """A resolver for one thread. As it comes, it keeps the current event in a class, where all threads would share it,
-    and where every change makes the interpreter forget what it knows of the class.
+class Resolver(APIGatewayRestResolver):
+    """A resolver for one thread, which also reads the current request.
+
+    The base class keeps the current event in a class attribute. All threads would share it, and every assignment would
+    invalidate the interpreter's caches for the class.
     """
 
-    def resolve(self, event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG002 (Lambda gives it)
+    def resolve(self, event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG002 (Lambda passes it)
         self._event = ProxyEvent(dict(event))
         try:
             return self._build_response(self._resolve())
@@ -48,13 +50,14 @@ class Request(APIGatewayRestResolver):
             self.context.clear()
 
     @property
-    def current_event(self) -> ProxyEvent:  # type: ignore[override] # there it is an attribute, which all would share
+    def current_event(self) -> ProxyEvent:  # type: ignore[override] # an attribute there
         return self._event
 
     def participant(self) -> Participant:
-        """Whose key came with the request: the one that API Gateway has checked and metered, if it names one.
+        """Return the participant whose API key came with the request.
 
-        A request can carry the header several times, and two readers need not choose the same.
+        If API Gateway names the key that it has checked and metered, that one counts: a request can carry the header
+        several times, and gateway and function might each pick a different one.
         """
         context = self.current_event.raw_event.get("requestContext") or {}
         checked = (context.get("identity") or {}).get("apiKey")
@@ -64,12 +67,12 @@ class Request(APIGatewayRestResolver):
         return self.current_event.headers.get(name)
 
     def wants(self, kind: str) -> bool:
-        """Is the answer asked for as ``kind`` of text, by the query or else by what the client accepts?"""
+        """Return whether the client asks for text of this kind: by the query, or else by its Accept header."""
         asked = (self.current_event.query_string_parameters or {}).get("format")
         return asked == kind if asked else (self.header("accept") or "").startswith(f"text/{kind}")
 
     def text_fields(self, *names: str) -> list[str]:
-        """The named fields of a JSON object, which must all be strings."""
+        """Return the named fields of the JSON body; raise BadRequestError unless all of them are strings."""
         body = _json_object(self.current_event.raw_event)
         values = [body.get(name) for name in names]
         for name, value in zip(names, values, strict=True):
@@ -79,7 +82,7 @@ class Request(APIGatewayRestResolver):
 
     @property
     def route_name(self) -> str:
-        """Method and template of the path, as they are in the list of routes."""
+        """The method and the path template, as in the list of routes."""
         return f"{self.current_event.raw_event.get('httpMethod')} {self.current_event.raw_event.get('resource')}"
 
     @property
@@ -88,45 +91,49 @@ class Request(APIGatewayRestResolver):
         return str(context.get("requestId") or "")
 
 
-class Function:
+class LambdaFunction:
     """A Lambda function: its routes, and a resolver for each thread that calls it."""
 
-    def __init__(self, routes: Callable[[Request], None]) -> None:
+    def __init__(self, routes: Callable[[Resolver], None]) -> None:
         self._routes = routes
         self._threads = threading.local()
         self._call: Callable[[Event, Any], dict[str, Any]] = self._resolve
-        if not tracer.disabled:  # it is outside Lambda, where its wrapper would still cost a sixth of a request
+        if not tracer.disabled:  # outside Lambda it is disabled, but its wrapper would still cost a sixth of a request
             self._call = tracer.capture_lambda_handler(capture_response=False, capture_error=False)(self._resolve)
 
     def __call__(self, event: Event, context: Any) -> dict[str, Any]:
         return self._call(event, context)
 
     def _resolve(self, event: Event, context: Any) -> dict[str, Any]:
-        request: Request | None = getattr(self._threads, "request", None)
-        if request is None:
-            request = self._threads.request = Request(serializer=to_json)
-            self._routes(request)
-            _map_errors(request)
-        response = request.resolve(event, context)
-        if logger.log_level <= logging.DEBUG:  # what is written costs more than to see that it is not
-            logger.debug("request", route=request.route_name, status=response["statusCode"])
+        app: Resolver | None = getattr(self._threads, "app", None)
+        if app is None:
+            app = self._threads.app = Resolver(serializer=to_json)
+            self._routes(app)
+            _add_error_handlers(app)
+        response = app.resolve(event, context)
+        if logger.log_level <= logging.DEBUG:  # powertools builds a log line before it looks at the level
+            logger.debug("request", route=app.route_name, status=response["statusCode"])
         return response
 
 
 to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-def answer(body: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> Response[str]:
-    """A JSON response that nobody on the way keeps."""
+def json_response(
+    body: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response[str]:
+    """Return a JSON response that no cache may store."""
     return Response(status, content_type="application/json", body=to_json(body), headers={**HEADERS, **(headers or {})})
 
 
-def revisited(request: Request, body: str, content_type: str, more: Mapping[str, str] | None = None) -> Response[str]:
-    """A response that a client may keep, and ask about: it is sent again only if it has changed."""
+def revalidated_response(
+    app: Resolver, body: str, content_type: str, more_headers: Mapping[str, str] | None = None
+) -> Response[str]:
+    """Return a response that clients may cache but must revalidate: it is sent again only if its ETag has changed."""
     etag = f'"{hashlib.sha256(body.encode()).hexdigest()[:32]}"'
-    kept = {"Cache-Control": "private, no-cache", "ETag": etag, "Vary": "Accept, x-api-key"}
-    headers = {**HEADERS, **kept, **(more or {})}
-    known = [each.strip().removeprefix("W/") for each in (request.header("if-none-match") or "").split(",")]
+    caching = {"Cache-Control": "private, no-cache", "ETag": etag, "Vary": "Accept, x-api-key"}
+    headers = {**HEADERS, **caching, **(more_headers or {})}
+    known = [each.strip().removeprefix("W/") for each in (app.header("if-none-match") or "").split(",")]
     if etag in known or "*" in known:
         return Response(304, headers=headers)
     return Response(200, content_type=content_type, body=body, headers=headers)
@@ -135,46 +142,46 @@ def revisited(request: Request, body: str, content_type: str, more: Mapping[str,
 def _json_object(event: Mapping[str, Any]) -> dict[str, Any]:
     body: str | bytes = event.get("body") or ""
     in_base64 = bool(event.get("isBase64Encoded"))
-    # characters first: what is too long in those need not be encoded to be measured
+    # count characters first: a body that has too many need not be encoded to be measured
     limit = MAX_BODY_BYTES * 4 // 3 if in_base64 else MAX_BODY_BYTES
     if len(body) > limit or (isinstance(body, str) and len(body.encode(errors="surrogatepass")) > limit):
         raise errors.TooLargeError(f"the body of a request has at most {MAX_BODY_BYTES:,} bytes")
     try:
         parsed = json.loads(base64.b64decode(body, validate=True) if in_base64 else body)
-    except (ValueError, RecursionError):  # not base64, not UTF-8, not JSON, or nested without end
+    except (ValueError, RecursionError):  # not base64, not UTF-8, not JSON, or nested too deeply
         raise errors.BadRequestError("the body of the request is not JSON in UTF-8") from None
     if not isinstance(parsed, dict):
         raise errors.BadRequestError("the body of the request is not a JSON object")
     return parsed
 
 
-def _map_errors(request: Request) -> None:
-    """The one place that maps exceptions to responses."""
+def _add_error_handlers(app: Resolver) -> None:
+    """Map every exception to a response. No other place does."""
 
-    def refuse(error: errors.ServiceError) -> Response[str]:
-        count_refusal(request.route_name, error.code)
+    def error_response(error: errors.ServiceError) -> Response[str]:
+        count_refusal(app.route_name, error.code)
         retry = {"Retry-After": str(error.retry_after)} if error.retry_after else None
-        return answer(error.as_dict(request.request_id), error.status, retry)
+        return json_response(error.as_dict(app.request_id), error.status, retry)
 
-    def refused(error: errors.ServiceError) -> Response[str]:
+    def on_service_error(error: errors.ServiceError) -> Response[str]:
         if error.status >= 500:
-            _log_failure(error, request.request_id)
-        return refuse(error)
+            _log_failure(error, app.request_id)
+        return error_response(error)
 
-    def failed(error: Exception) -> Response[str]:
-        _log_failure(error, request.request_id)
-        return refuse(errors.InternalError())
+    def on_bug(error: Exception) -> Response[str]:
+        _log_failure(error, app.request_id)
+        return error_response(errors.InternalError())
 
-    def not_found(_: Exception) -> Response[str]:
-        return refuse(errors.NotFoundError())
+    def on_unknown_path(_: Exception) -> Response[str]:
+        return error_response(errors.NotFoundError())
 
-    request.exception_handler(errors.ServiceError)(refused)
-    request.exception_handler(Exception)(failed)
-    request.not_found(not_found)
+    app.exception_handler(errors.ServiceError)(on_service_error)
+    app.exception_handler(Exception)(on_bug)
+    app.not_found(on_unknown_path)
 
 
 def _log_failure(error: BaseException, request_id: str) -> None:
-    """Where it happened, but not what the exception says: its text could quote a reference or a translation."""
+    """Log the types and places of an error, but not its text, which could quote a reference or a translation."""
     chain, cause = [], error.__cause__
     while cause is not None:
         chain.append(type(cause).__name__)

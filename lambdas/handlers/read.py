@@ -1,76 +1,77 @@
-"""The function that reads: opens runs, tells where all stand, hands out the pending sentence. No references here.
+"""The reading function: opens runs, returns their state, and serves the pending sentence. It cannot read references.
 
-It also shows the leaderboard's page: the browser's door to the same data.
+It also serves the leaderboard and its page.
 """
 
 from aws_lambda_powertools.event_handler import Response
 
 from lambdas import errors, wiring
-from lambdas.handlers.api import Function, Request, answer, revisited, to_json
+from lambdas.handlers.api import LambdaFunction, Resolver, json_response, revalidated_response, to_json
 from leaderboard.exports import to_csv
 from leaderboard.page import FRONT, SETTINGS, File, settings
 
-BOARD = "v1/leaderboard/{phase}"  # as the page asks for it: relative, because a stage is a folder of its address
+BOARD = "v1/leaderboard/{phase}"  # relative to the page, because the stage is part of its address
 
 
-def _api(request: Request) -> None:
-    @request.post("/v1/runs")
+def _add_api_routes(app: Resolver) -> None:
+    @app.post("/v1/runs")
     def open_run() -> Response[str]:
-        participant = request.participant()
-        phase, system = request.text_fields("phase", "system")
-        return answer(wiring.service().open_run(participant, phase, system).as_dict())
+        participant = app.participant()
+        phase, system = app.text_fields("phase", "system")
+        return json_response(wiring.service().open_run(participant, phase, system).as_dict())
 
-    @request.get("/v1/runs/<run>")
+    @app.get("/v1/runs/<run>")
     def run_state(run: str) -> Response[str]:
-        return answer(wiring.service().run(request.participant(), run).as_dict())
+        return json_response(wiring.service().run(app.participant(), run).as_dict())
 
-    @request.get("/v1/runs/<run>/sentence")
+    @app.get("/v1/runs/<run>/sentence")
     def sentence(run: str) -> Response[str]:
-        return answer(wiring.service().sentence(request.participant(), run).as_dict())
+        return json_response(wiring.service().sentence(app.participant(), run).as_dict())
 
-    @request.get("/v1/phases")
+    @app.get("/v1/phases")
     def phases() -> Response[str]:
-        request.participant()
-        return answer({"phases": [phase.as_dict() for phase in wiring.service().phases()]})
+        app.participant()
+        return json_response({"phases": [phase.as_dict() for phase in wiring.service().phases()]})
 
-    @request.get("/v1/leaderboard/<phase>")
+    @app.get("/v1/leaderboard/<phase>")
     def leaderboard(phase: str) -> Response[str]:
-        viewer = request.participant() if request.header("x-api-key") else None
+        viewer = app.participant() if app.header("x-api-key") else None
         board = wiring.service().leaderboard(viewer, phase)
-        if request.wants("csv"):
-            return revisited(request, to_csv(board), "text/csv; charset=utf-8")
-        return revisited(request, to_json(board.as_dict()), "application/json")
+        if app.wants("csv"):
+            return revalidated_response(app, to_csv(board), "text/csv; charset=utf-8")
+        return revalidated_response(app, to_json(board.as_dict()), "application/json")
 
-    @request.get("/health")
+    @app.get("/health")
     def health() -> Response[str]:
         wiring.service().phases()
-        return answer({"status": "ok"})
+        return json_response({"status": "ok"})
 
 
-def _page(request: Request) -> None:
-    @request.get("/")
+def _add_page_routes(app: Resolver) -> None:
+    @app.get("/")
     def front() -> Response[str]:
-        return _show(request, wiring.page().file(FRONT))
+        return _page_file_response(app, wiring.page().file(FRONT))
 
-    @request.get(f"/{SETTINGS}")
+    @app.get(f"/{SETTINGS}")
     def page_settings() -> Response[str]:
         phases = [phase.phase for phase in wiring.service().phases()]
-        return _show(request, File(SETTINGS, settings(phases, data=BOARD, table=f"{BOARD}?format=csv", live=True)))
+        content = settings(phases, data=BOARD, table=f"{BOARD}?format=csv", live=True)
+        return _page_file_response(app, File(SETTINGS, content))
 
-    @request.get("/<file>")
+    @app.get("/<file>")
     def page_file(file: str) -> Response[str]:
-        return _show(request, wiring.page().file(file))
+        return _page_file_response(app, wiring.page().file(file))
 
 
-def _show(request: Request, file: File | None) -> Response[str]:
+def _page_file_response(app: Resolver, file: File | None) -> Response[str]:
     if file is None:
         raise errors.NotFoundError()
-    return revisited(request, file.content, file.content_type, wiring.page().headers)
+    return revalidated_response(app, file.content, file.content_type, wiring.page().headers)
 
 
-def _routes(request: Request) -> None:
-    _api(request)
-    _page(request)
+def _add_routes(app: Resolver) -> None:
+    _add_api_routes(app)
+    _add_page_routes(app)
 
 
-handler = Function(_routes)
+handler = LambdaFunction(_add_routes)

@@ -1,17 +1,17 @@
-"""The function that scores: commits a translation and tells what it earned. The only one that may read references."""
+"""The scoring function: commits a translation and returns its score. No other function may read references."""
 
 from aws_lambda_powertools.event_handler import Response
 
 from lambdas import wiring
-from lambdas.handlers.api import Function, Request, answer
+from lambdas.handlers.api import LambdaFunction, Resolver, json_response
 
 
-def _routes(request: Request) -> None:
-    @request.post("/v1/runs/<run>/translations")
+def _add_routes(app: Resolver) -> None:
+    @app.post("/v1/runs/<run>/translations")
     def translate(run: str) -> Response[str]:
-        participant = request.participant()
-        sentence, translation = request.text_fields("id", "translation")
-        return answer(wiring.service().translate(participant, run, sentence, translation).as_dict())
+        participant = app.participant()
+        sentence, translation = app.text_fields("id", "translation")
+        return json_response(wiring.service().translate(participant, run, sentence, translation).as_dict())
 
 
-handler = Function(_routes)
+handler = LambdaFunction(_add_routes)

@@ -114,7 +114,7 @@ def list_participants(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = 
             "participant": each.name,
             "since": _when(each.created_at),
             "state": "disabled" if each.disabled else "enabled",
-            "keys": [kept.short for kept in registry.keys(each.name) if not kept.revoked],
+            "keys": [kept.short_digest for kept in registry.keys(each.name) if not kept.revoked],
         }
         for each in registry.participants()
     ]
@@ -184,7 +184,7 @@ def rotate_key(
     for kept in old:
         registry.revoke_keys(name, kept.digest)
         if plan is not None:
-            plan.withdraw(name, kept.short)
+            plan.withdraw(name, kept.short_digest)
 
 
 @key.command("revoke")
@@ -196,12 +196,12 @@ def revoke_key(
 ) -> None:
     """Revoke all keys of a participant, or one of them."""
     plan, registry = _plan(usage_plan, store), _registry(store)
-    chosen = None if only is None else registry.one_key(name, only)
+    chosen = None if only is None else registry.find_key(name, only)
     revoked = registry.revoke_keys(name, chosen.digest if chosen else None)
     if plan is not None:  # even of keys that were revoked before: API Gateway may not have heard of it
-        plan.withdraw(name, chosen.short if chosen else None)
+        plan.withdraw(name, chosen.short_digest if chosen else None)
     if chosen and not revoked:
-        raise RegistryError(f"{name} has no valid key {only}; `participant list` shows those it has")
+        raise RegistryError(f"{name} has no valid key {only}; `participant list` shows the valid keys")
     typer.echo(f"{revoked} keys of {name} revoked (functions that are warm notice within ten seconds)")
 
 
@@ -209,7 +209,7 @@ def revoke_key(
 
 
 def _set_phase(name: str, state: PhaseState, store: str, runs: int | None = None) -> None:
-    record = _registry(store).set_phase(name, state, runs=runs)
+    record = _registry(store).set_phase_state(name, state, runs=runs)
     typer.echo(f"phase {name} is {state.value}; each participant may open {record.runs:,} runs")
 
 
@@ -282,8 +282,8 @@ def list_runs(
     """All runs and how far they are. Rewards are clean, whatever the learner was shown."""
     opened = open_existing_store(store)
     registry = Registry(opened)
-    records = registry.phases() if only_phase is None else [registry.known_phase(only_phase)]
-    players = registry.participants() if only_participant is None else [registry.known_participant(only_participant)]
+    records = registry.phases() if only_phase is None else [registry.require_phase(only_phase)]
+    players = registry.participants() if only_participant is None else [registry.require_participant(only_participant)]
     wanted = [each for record in records for who in players for each in registry.claims(who.name, record.phase.name)]
     columns = ["run", "participant", "phase", "system", "rounds", "total", "reward"]
     _print_rows(_rows(opened, wanted), columns, as_json)
@@ -319,6 +319,6 @@ def rotate_tokens(
     ] = False,
 ) -> None:
     """Sign the sentence ids of new runs with a new key."""
-    ring = _registry(store).rotate_ring(keep=not void)
+    ring = _registry(store).rotate_key_ring(keep=not void)
     consequence = "clients must ask for their sentence again" if void else "runs under way keep their key"
     typer.echo(f"token key {ring.newest} signs from now on; {consequence}")

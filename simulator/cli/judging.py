@@ -46,7 +46,7 @@ def _designate(store: str, participant: str, system: str, kind: RoleKind, name: 
 def _release(store: str, participant: str, system: str, kind: RoleKind) -> None:
     """Take a role away from a system that has it."""
     registry = Registry(open_existing_store(store))
-    owner = registry.known_participant(participant).name
+    owner = registry.require_participant(participant).name
     if (owner, system, kind) not in {(role.participant, role.system, role.kind) for role in registry.roles()}:
         raise RegistryError(f"{system} of {participant} is no {kind.value}; `banditmt admin roles` tells which are")
     _designate(store, participant, system, RoleKind.CONTESTANT)
@@ -112,7 +112,7 @@ def list_roles(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) 
 
 def _records(store: Store, only: str | None) -> list[PhaseRecord]:
     registry = Registry(store)
-    return registry.phases() if only is None else [registry.known_phase(only)]
+    return registry.phases() if only is None else [registry.require_phase(only)]
 
 
 def _runs(store: Store, records: list[PhaseRecord]) -> list[tuple[PhaseRecord, Run]]:

@@ -76,7 +76,7 @@ def judged_board(phase: str, store: str) -> Board:
     """The board of a phase, up to date with the ledger."""
     opened = open_existing_store(store)
     try:
-        record, scoreboard = Registry(opened).known_phase(phase), Scoreboard(opened)
+        record, scoreboard = Registry(opened).require_phase(phase), Scoreboard(opened)
         with Console(stderr=True).status("reading the ledger"):
             scoreboard.catch_up(record)
             return scoreboard.board(record)

@@ -26,8 +26,8 @@ def local_gateway(template: Template, service: Service) -> Gateway:
 
     What the bundle for the cloud carries of the leaderboard's page is made here when it is first wanted.
     """
-    wiring.use(service)
-    wiring.show(Page(publication.MAKERS))
+    wiring.use_service(service)
+    wiring.use_page(Page(publication.MAKERS))
     return Gateway(template, load_handlers(template), lambda key: _knows(service, key))
 
 

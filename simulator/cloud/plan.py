@@ -11,7 +11,7 @@ from typing import Any
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from lambdas.registry import digest_of
+from lambdas.registry import api_key_digest
 from simulator.errors import PlanError
 
 
@@ -68,7 +68,7 @@ class UsagePlan:
 
 
 def _short(api_key: str) -> str:
-    digest = digest_of(api_key)
+    digest = api_key_digest(api_key)
     if digest is None:
         raise PlanError("this is not an API key of banditmt")
     return digest[:8]

@@ -106,17 +106,17 @@ def _stage(template: Template) -> Iterator[Stage]:
     registry = Registry(store)
     api_key = registry.add_participant("ada")
     gateway = Gateway(template, load_handlers(template), lambda key: key == api_key, gate=Gate())
-    wiring.use(Service(store, clock=lambda: WHEN, staleness=0))
+    wiring.use_service(Service(store, clock=lambda: WHEN, staleness=0))
     stage = Stage(gateway, api_key)
     try:
         yield stage
-        registry.set_phase("training", PhaseState.CLOSED)
+        registry.set_phase_state("training", PhaseState.CLOSED)
         stage.call("phase_closed", "POST", "/v1/runs", {"phase": "training", "system": "late"})
-        registry.set_phase("mock", PhaseState.OPEN, runs=1)
+        registry.set_phase_state("mock", PhaseState.OPEN, runs=1)
         stage.call("quota_exceeded", "POST", "/v1/runs", {"phase": "mock", "system": "one-too-many"})
         _refuse_everywhere(template, stage)
     finally:
-        wiring.use(None)
+        wiring.use_service(None)
         store.close()
 
 

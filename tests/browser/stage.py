@@ -77,4 +77,4 @@ def serving(api, port=0) -> Iterator[str]:
         with running(Server(("127.0.0.1", port), gateway, drain=1.0)) as server:
             yield server.url
     finally:
-        wiring.use(None)
+        wiring.use_service(None)

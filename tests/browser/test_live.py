@@ -32,7 +32,7 @@ def url(service):
         with running(local_server(Template.load("local"), service, ("127.0.0.1", 0))) as server:
             yield server.url
     finally:
-        wiring.use(None)
+        wiring.use_service(None)
 
 
 def test_a_run_appears_moves_and_finishes(opened, url, store, service):
@@ -64,5 +64,5 @@ def test_a_phase_that_is_not_public_shows_ones_own_runs_with_the_key(opened, url
     page.keyboard.press("Enter")
     expect(page.locator("#finished .system")).to_have_text("mine")
     expect(page.locator("#visibility")).to_contain_text("everybody sees only their own runs")
-    Registry(store).set_phase("training", PhaseState.CLOSED)
+    Registry(store).set_phase_state("training", PhaseState.CLOSED)
     expect(page.locator("#finished .system")).to_have_count(2)

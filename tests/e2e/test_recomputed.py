@@ -69,7 +69,7 @@ def competition(tmp_path_factory):
     for family in "AB":
         registry.set_role("organiser", f"{family}-oracle", RoleKind.ORACLE)
         registry.set_role("organiser", f"{family}-static", RoleKind.BASELINE)
-    registry.set_phase(PHASE.name, PhaseState.CLOSED)
+    registry.set_phase_state(PHASE.name, PhaseState.CLOSED)
     board = Service(store).leaderboard(None, PHASE.name).as_dict()
     archive, asked = folder / "task.jsonl.gz", folder / "board.json"
     export(store, archive, texts=True)

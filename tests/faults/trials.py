@@ -327,7 +327,7 @@ def ledger_stream(seed: int, folder: Path) -> Mapping[str, int]:
         except CrashError:
             pending += batch  # it is delivered again
             done["function died in a batch"] += 1
-    record, scoreboard = Registry(store).known_phase(PHASE.name), Scoreboard(store)
+    record, scoreboard = Registry(store).require_phase(PHASE.name), Scoreboard(store)
     assert {each.identity.run: each.rounds for each in scoreboard.summaries(record)} == dict.fromkeys(
         (run.id for run in runs), PHASE.layout.total
     )

@@ -94,7 +94,7 @@ def all_play(connect: Mapping[str, Callable[[], Client]], folder: Path) -> int:
 def outcome(store: Store, folder: Path) -> Outcome:
     """Look at what is left; every round is scored again on the way."""
     registry, scoreboard = Registry(store), Scoreboard(store)
-    record = registry.known_phase(PHASE.name)
+    record = registry.require_phase(PHASE.name)
     scoreboard.catch_up(record)
     runs = registry.runs(PHASE.name)
     auditor = Auditor(store)
@@ -155,8 +155,8 @@ def template() -> Template:
 @contextmanager
 def wired(service: Service):
     """The handlers of this process talk to this service for a while."""
-    wiring.use(service)
+    wiring.use_service(service)
     try:
         yield
     finally:
-        wiring.use(None)
+        wiring.use_service(None)

@@ -67,7 +67,7 @@ def direct(service, player):
 def main(address, key):
     logging.basicConfig(level=logging.DEBUG, stream=sys.stdout)
     service = Service(open_store(address))
-    wiring.use(service)
+    wiring.use_service(service)
     client = Client(key)
     run = client.open_run("mock", "copy")[1]["run"]
     sentence = client.sentence(run)[1]

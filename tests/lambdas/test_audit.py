@@ -19,7 +19,7 @@ def played(request, sqlite):
     service, player = tasks.fresh(sqlite, feedback=FeedbackSpec(request.param, seed=3))
     run = service.open_run(player, "dev", "copy").run
     tasks.play(service, player, run)
-    record = Registry(sqlite).known_phase("dev")
+    record = Registry(sqlite).require_phase("dev")
     Scoreboard(sqlite).catch_up(record)
     return sqlite, record, sqlite.opening(run)
 
@@ -30,7 +30,7 @@ def under_way(sqlite):
     service, player = tasks.fresh(sqlite)
     run = sqlite.opening(service.open_run(player, "dev", "copy").run)
     tasks.play(service, player, run.id, rounds=9)
-    record = Registry(sqlite).known_phase("dev")
+    record = Registry(sqlite).require_phase("dev")
     Scoreboard(sqlite).follow(record, run, list(sqlite.rounds(run.id))[:4])
     return sqlite, record, run
 
@@ -147,7 +147,7 @@ def test_a_board_without_the_end_of_a_finished_run(played):
 
 def test_a_board_that_is_behind_when_its_phase_is_closed(under_way):
     store, _, run = under_way
-    closed = Registry(store).set_phase("dev", PhaseState.CLOSED)
+    closed = Registry(store).set_phase_state("dev", PhaseState.CLOSED)
     assert complaints(store, closed, run) == [(None, "the board does not show its last 5 rounds; rebuild it")]
 
 

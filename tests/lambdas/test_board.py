@@ -38,11 +38,11 @@ def played(sqlite):
 
 
 def summaries(store):
-    return Scoreboard(store).summaries(Registry(store).known_phase("dev"))
+    return Scoreboard(store).summaries(Registry(store).require_phase("dev"))
 
 
 def from_the_ledger(store, run):
-    return Scoreboard(store).rebuild(Registry(store).known_phase("dev"), store.opening(run))
+    return Scoreboard(store).rebuild(Registry(store).require_phase("dev"), store.opening(run))
 
 
 def test_a_batch_is_folded_into_a_summary(played):
@@ -148,7 +148,7 @@ def test_rebuilding_does_not_take_back_what_the_stream_adds_meanwhile(sqlite, be
         tasks.play(service, player, run)
         board.fold(sqlite, stream(sqlite, run))
 
-    record = Registry(sqlite).known_phase("dev")
+    record = Registry(sqlite).require_phase("dev")
     assert Scoreboard(Interrupted(sqlite, meanwhile)).rebuild(record, sqlite.opening(run)).rounds == 14
     assert [summary.rounds for summary in summaries(sqlite)] == [14]
 

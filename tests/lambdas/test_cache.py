@@ -76,6 +76,6 @@ def test_what_was_loaded_again_is_young_again():
 def test_forgetting_one():
     cache: Cache[str, str] = Cache(2)
     cache.get("a", lambda _: "1")
-    cache.forget("a")
-    cache.forget("never known")
+    cache.invalidate("a")
+    cache.invalidate("never known")
     assert cache.get("a", lambda _: "2") == "2"

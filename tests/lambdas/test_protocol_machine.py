@@ -77,12 +77,12 @@ class Protocol(RuleBasedStateMachine):
 
     @rule(phase=phases, state=gates)
     def set_gate(self, phase, state):
-        self.registry.set_phase(phase.name, state)
+        self.registry.set_phase_state(phase.name, state)
         self.gate[phase.name] = state
 
     @rule(void=seldom)
     def rotate_token_keys(self, void):
-        self.registry.rotate_ring(keep=not void)
+        self.registry.rotate_key_ring(keep=not void)
         self.voided |= void
         if void:
             self.promised.clear()

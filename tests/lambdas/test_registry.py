@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from lambdas.errors import BadRequestError
-from lambdas.registry import PhaseState, Registry, RegistryError, digest_of
+from lambdas.registry import PhaseState, Registry, RegistryError, api_key_digest
 from lambdas.store import StoreError, documents
 from tests.lambdas import tasks
 
@@ -34,13 +34,13 @@ class TestKeys:
 
     @pytest.mark.parametrize("text", ["", "x", "bmt_", "bmt_" + "a" * 42, "bmt_" + "ä" * 43, "bmt_" + "a" * 43 + "\n"])
     def test_what_cannot_be_a_key_is_not_looked_up(self, text):
-        assert digest_of(text) is None
+        assert api_key_digest(text) is None
 
     def test_revoking_one_of_several(self, registry):
         registry.add_participant("acme")
         registry.add_key("acme")
         first, second = registry.keys("acme")
-        assert registry.revoke_keys("acme", first.short) == 1
+        assert registry.revoke_keys("acme", first.short_digest) == 1
         assert {key.digest: key.revoked for key in registry.keys("acme")} == {first.digest: True, second.digest: False}
 
     @pytest.mark.parametrize("short", ["", "x"])
@@ -97,36 +97,36 @@ class TestPhases:
     def test_opening_freezing_closing(self, registry, sqlite):
         tasks.load(sqlite)
         for state in (PhaseState.FROZEN, PhaseState.CLOSED, PhaseState.OPEN):
-            registry.set_phase("dev", state)
+            registry.set_phase_state("dev", state)
             assert registry.phase("dev").state is state
-        assert registry.set_phase("dev", PhaseState.OPEN, runs=7).runs == 7
+        assert registry.set_phase_state("dev", PhaseState.OPEN, runs=7).runs == 7
         assert registry.phase("dev").runs == 7
 
     def test_a_phase_that_does_not_exist(self, registry, sqlite):
         with pytest.raises(RegistryError, match="none is loaded"):
-            registry.set_phase("dev", PhaseState.OPEN)
+            registry.set_phase_state("dev", PhaseState.OPEN)
         tasks.load(sqlite)
         with pytest.raises(RegistryError, match=r"no phase test \(training, mock, dev\)"):
-            registry.set_phase("test", PhaseState.OPEN)
+            registry.set_phase_state("test", PhaseState.OPEN)
 
 
 def test_token_keys_are_made_once_and_can_be_rotated(registry):
     with pytest.raises(StoreError, match="load one first"):
-        registry.ring()
-    registry.make_ring()
-    ring = registry.ring()
-    registry.make_ring()
-    assert registry.ring().secrets == ring.secrets
-    assert registry.rotate_ring(keep=True).secrets.keys() == {1, 2}
-    assert registry.ring().secrets.keys() == {1, 2}
-    assert registry.rotate_ring(keep=False).secrets.keys() == {3}
+        registry.key_ring()
+    registry.ensure_key_ring()
+    ring = registry.key_ring()
+    registry.ensure_key_ring()
+    assert registry.key_ring().secrets == ring.secrets
+    assert registry.rotate_key_ring(keep=True).secrets.keys() == {1, 2}
+    assert registry.key_ring().secrets.keys() == {1, 2}
+    assert registry.rotate_key_ring(keep=False).secrets.keys() == {3}
 
 
 def test_token_keys_end_at_255(registry, sqlite):
     sqlite.replace(documents.KEY_RING, "tokens", {"secrets": {"255": "00" * 32}})
     with pytest.raises(RegistryError, match="255"):
-        registry.rotate_ring(keep=True)
-    assert registry.ring().secrets.keys() == {255}
+        registry.rotate_key_ring(keep=True)
+    assert registry.key_ring().secrets.keys() == {255}
 
 
 class Interrupted:
@@ -148,27 +148,27 @@ class Interrupted:
 def test_two_organisers_lose_nothing_of_each_others_changes(sqlite):
     tasks.load(sqlite)
     registry = Registry(sqlite)
-    raising = Interrupted(sqlite, lambda other: other.set_phase("dev", PhaseState.CLOSED))
-    Registry(raising).set_phase("dev", PhaseState.FROZEN, runs=7)
-    assert (registry.known_phase("dev").state, registry.known_phase("dev").runs) == (PhaseState.FROZEN, 7)
-    closing = Interrupted(sqlite, lambda other: other.set_phase("dev", PhaseState.OPEN, runs=9))
-    Registry(closing).set_phase("dev", PhaseState.CLOSED)
-    assert (registry.known_phase("dev").state, registry.known_phase("dev").runs) == (PhaseState.CLOSED, 9)
+    raising = Interrupted(sqlite, lambda other: other.set_phase_state("dev", PhaseState.CLOSED))
+    Registry(raising).set_phase_state("dev", PhaseState.FROZEN, runs=7)
+    assert (registry.require_phase("dev").state, registry.require_phase("dev").runs) == (PhaseState.FROZEN, 7)
+    closing = Interrupted(sqlite, lambda other: other.set_phase_state("dev", PhaseState.OPEN, runs=9))
+    Registry(closing).set_phase_state("dev", PhaseState.CLOSED)
+    assert (registry.require_phase("dev").state, registry.require_phase("dev").runs) == (PhaseState.CLOSED, 9)
 
 
 def test_token_keys_that_are_rotated_twice_at_once_are_both_kept(sqlite):
     tasks.load(sqlite)
     registry = Registry(sqlite)
-    first = registry.ring().secrets[1]
-    Registry(Interrupted(sqlite, lambda other: other.rotate_ring(keep=True))).rotate_ring(keep=True)
-    assert sorted(registry.ring().secrets) == [1, 2, 3]
-    assert registry.ring().secrets[1] == first
+    first = registry.key_ring().secrets[1]
+    Registry(Interrupted(sqlite, lambda other: other.rotate_key_ring(keep=True))).rotate_key_ring(keep=True)
+    assert sorted(registry.key_ring().secrets) == [1, 2, 3]
+    assert registry.key_ring().secrets[1] == first
 
 
 def test_a_voided_ring_stays_void_when_somebody_rotates_at_the_same_time(sqlite):
     tasks.load(sqlite)
-    Registry(Interrupted(sqlite, lambda other: other.rotate_ring(keep=False))).rotate_ring(keep=True)
-    assert sorted(Registry(sqlite).ring().secrets) == [2, 3]
+    Registry(Interrupted(sqlite, lambda other: other.rotate_key_ring(keep=False))).rotate_key_ring(keep=True)
+    assert sorted(Registry(sqlite).key_ring().secrets) == [2, 3]
 
 
 def test_a_change_that_never_gets_through_is_given_up(sqlite):
@@ -176,5 +176,5 @@ def test_a_change_that_never_gets_through_is_given_up(sqlite):
     registry = Registry(sqlite)
     registry.add_participant("acme")
     sqlite.swap = lambda *_: False
-    with pytest.raises(RegistryError, match="participant acme was changed by somebody else meanwhile"):
+    with pytest.raises(RegistryError, match="participant acme was changed or deleted meanwhile"):
         registry.set_disabled("acme", True)

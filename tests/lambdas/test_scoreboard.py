@@ -61,7 +61,7 @@ class TestCatchingUp:
         monkeypatch.setattr(scoreboard, "CHUNK", 4)
         service, player = playing(sqlite)
         play(service, player)
-        record, board = Registry(sqlite).known_phase("dev"), Scoreboard(sqlite)
+        record, board = Registry(sqlite).require_phase("dev"), Scoreboard(sqlite)
         kept = []
         monkeypatch.setattr(board, "_keep", lambda summary: kept.append(summary.rounds))
         board.catch_up(record)
@@ -100,7 +100,7 @@ class TestCatchingUp:
         tasks.load(sqlite)
         service, player = playing(sqlite)
         run, _ = play(service, player)
-        record, board = Registry(sqlite).known_phase("dev"), Scoreboard(sqlite)
+        record, board = Registry(sqlite).require_phase("dev"), Scoreboard(sqlite)
         board.catch_up(record)
         [before] = board.summaries(record)
         assert board.rebuild(record, sqlite.opening(run)) == before
@@ -111,7 +111,7 @@ class TestCatchingUp:
         service, player = playing(sqlite)
         run, _ = play(service, player)
         empty = service.open_run(player, "dev", "idle").run
-        record, board = Registry(sqlite).known_phase("dev"), Scoreboard(sqlite)
+        record, board = Registry(sqlite).require_phase("dev"), Scoreboard(sqlite)
         board.catch_up(record)
         sqlite.replace(
             documents.run_summaries("dev"),
@@ -146,7 +146,7 @@ class TestWhoSeesWhat:
 
     @pytest.mark.parametrize("state", [PhaseState.OPEN, PhaseState.FROZEN])
     def test_in_training_everybody_sees_their_own(self, sqlite, service, teams, state):
-        Registry(sqlite).set_phase("training", state)
+        Registry(sqlite).set_phase_state("training", state)
         for viewer in teams:
             board = service.leaderboard(viewer, "training")
             assert (board.visible, [row.participant for row in board.rows]) == ("own", [viewer.name])
@@ -160,7 +160,7 @@ class TestWhoSeesWhat:
         play(service, player, "training")
         board = service.leaderboard(player, "training")
         assert (board.held_out.passes, board.held_out.ends, board.rows[0].passes) == (0, [], [])
-        Registry(sqlite).set_phase("training", PhaseState.CLOSED)
+        Registry(sqlite).set_phase_state("training", PhaseState.CLOSED)
         assert service.leaderboard(player, "training").held_out.ends == [2, 8, 14]
 
     @pytest.mark.parametrize("state", [PhaseState.OPEN, PhaseState.FROZEN])
@@ -169,12 +169,12 @@ class TestWhoSeesWhat:
         service, player = playing(sqlite)
         play(service, player, system="finished")
         play(service, player, system="under-way", rounds=8)  # of 14, and just at the end of the second of three passes
-        Registry(sqlite).set_phase("dev", state)
+        Registry(sqlite).set_phase_state("dev", state)
         for viewer in (player, None):
             board = service.leaderboard(viewer, "dev")
             assert (board.held_out.passes, board.held_out.size, board.held_out.ends) == (3, 0, [])
             assert {row.system: len(row.passes) for row in board.rows} == {"finished": 3, "under-way": 1}
-        Registry(sqlite).set_phase("dev", PhaseState.CLOSED)
+        Registry(sqlite).set_phase_state("dev", PhaseState.CLOSED)
         board = service.leaderboard(None, "dev")
         assert (board.held_out.size, board.held_out.ends) == (2, [2, 8, 14])
         assert {row.system: len(row.passes) for row in board.rows} == {"finished": 3, "under-way": 2}
@@ -201,20 +201,20 @@ class TestWhoSeesWhat:
         service, player = playing(sqlite)
         play(service, player, translate=lambda sentence: sentence.source + " with")
         [row] = service.leaderboard(player, "dev").rows
-        Registry(sqlite).set_phase("dev", PhaseState.CLOSED)
+        Registry(sqlite).set_phase_state("dev", PhaseState.CLOSED)
         [exact] = service.leaderboard(player, "dev").rows
         for rough, fine in zip(row.passes, exact.passes, strict=True):
             assert rough.sentence_bleu == round(fine.sentence_bleu, 1) != fine.sentence_bleu
             assert rough.length_ratio == round(fine.length_ratio, 3)
 
     def test_a_closed_phase_is_public(self, sqlite, service, teams):
-        Registry(sqlite).set_phase("training", PhaseState.CLOSED)
+        Registry(sqlite).set_phase_state("training", PhaseState.CLOSED)
         board = service.leaderboard(None, "training")
         assert (board.visible, board.state, len(board.rows)) == ("all", "closed", 2)
         assert {row.status for row in board.rows} == {"abandoned"}
 
     def test_the_organiser_sees_everything(self, sqlite, service, teams):
-        record, board = Registry(sqlite).known_phase("training"), Scoreboard(sqlite)
+        record, board = Registry(sqlite).require_phase("training"), Scoreboard(sqlite)
         board.catch_up(record)
         assert len(board.board(record).rows) == 2
 

@@ -67,7 +67,7 @@ def test_references_never_leave(emitted):
         assert base64.b64encode(block).decode() not in everything
         assert repr(block)[2:-1] not in everything
     assert key not in everything
-    for secret_key in Registry(store).ring().secrets.values():
+    for secret_key in Registry(store).key_ring().secrets.values():
         assert secret_key.hex() not in everything
 
 

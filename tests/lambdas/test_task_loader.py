@@ -50,14 +50,14 @@ def test_sentences_are_served_in_the_order_of_the_layout(store):
 
 def test_loading_again_changes_nothing(store):
     first = load_phase(store, tasks.DEV, tasks.pairs(tasks.DEV), block_size=3)
-    Registry(store).set_phase("dev", PhaseState.CLOSED)
-    ring = Registry(store).ring().secrets
+    Registry(store).set_phase_state("dev", PhaseState.CLOSED)
+    ring = Registry(store).key_ring().secrets
     counting = CountingStore(store)
     again = load_phase(counting, tasks.DEV, tasks.pairs(tasks.DEV))
     assert again.fingerprint == first.fingerprint
     assert again.state is PhaseState.CLOSED
     assert counting.written == 0
-    assert Registry(store).ring().secrets == ring
+    assert Registry(store).key_ring().secrets == ring
 
 
 def test_another_text_is_refused(sqlite):

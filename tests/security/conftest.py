@@ -78,7 +78,7 @@ def target(tmp_path_factory):
     with running(local_server(template, Service(store, staleness=0), ("127.0.0.1", 0))) as server:
         under_attack = Target(server.server_port, store)
         yield under_attack
-    wiring.use(None)
+    wiring.use_service(None)
     everything = b"".join(under_attack.said)
     assert b"secretref" not in everything  # of every reference: whatever was tried, none came out
     assert b"refword" not in everything

@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 
 from lambdas.handlers.api import MAX_BODY_BYTES
-from lambdas.registry import digest_of
+from lambdas.registry import api_key_digest
 
 
 class TestSentenceIds:
@@ -93,7 +93,7 @@ class TestKeys:
         monkeypatch.setattr(target.store, "document", spy)
         guess = "bmt_" + "A" * 43
         assert target.told("GET", "/v1/phases", guess) == (403, "invalid_key")
-        assert asked == [("key", digest_of(guess))]
+        assert asked == [("key", api_key_digest(guess))]
 
     def test_a_key_counts_in_its_header_only(self, target, mallory):
         assert target.told("GET", f"/v1/phases?x-api-key={mallory}") == (403, "invalid_key")

@@ -52,7 +52,7 @@ def over_http(store, participant):
         with running(server), Client(api_key, server.url) as client:
             yield client
     finally:
-        wiring.use(None)
+        wiring.use_service(None)
 
 
 @pytest.fixture(params=[in_process_client, over_http], ids=["in-process", "http"])
@@ -137,13 +137,13 @@ def test_phases(client):
 
 @pytest.mark.parametrize("state", [PhaseState.CLOSED, PhaseState.FROZEN])
 def test_no_run_begins_in_a_phase_that_is_not_open(state, store, client):
-    Registry(store).set_phase("dev", state)
+    Registry(store).set_phase_state("dev", state)
     with pytest.raises(PhaseClosedError):
         client.open_run(phase="dev", system="copy")
 
 
 def test_budgets_are_kept(store, client):
-    Registry(store).set_phase("mock", PhaseState.OPEN, runs=1)
+    Registry(store).set_phase_state("mock", PhaseState.OPEN, runs=1)
     play(client.open_run(phase="mock", system="copy"))
     with pytest.raises(QuotaExceededError):
         client.open_run(phase="mock", system="copy")

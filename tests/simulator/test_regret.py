@@ -49,7 +49,7 @@ def test_it_is_what_the_leaderboard_says(store):
     play(store, "X-oracle", suffix=" secretref", oracle=True)
     earned = play(store, "X-learner", suffix=" und")
     known = baseline_runs(store, "dev", "acme", ["X-learner", "other"])
-    record, scoreboard = Registry(store).known_phase("dev"), Scoreboard(store)
+    record, scoreboard = Registry(store).require_phase("dev"), Scoreboard(store)
     scoreboard.catch_up(record)
     board = {row.system: row for row in scoreboard.board(record).rows}
     told = board["X-learner"].regret

@@ -24,9 +24,9 @@ def play(store, *, perturbation="high-variance:1"):
     registry = Registry(store)
     registry.set_role("oracle", "BNMT-oracle", RoleKind.ORACLE)
     registry.set_role("acme", "BNMT-static", RoleKind.BASELINE, "BNMT")
-    registry.set_phase("dev", PhaseState.FROZEN)
+    registry.set_phase_state("dev", PhaseState.FROZEN)
     registry.set_disabled("idle", True)
-    registry.rotate_ring(keep=True)
+    registry.rotate_key_ring(keep=True)
     return service
 
 

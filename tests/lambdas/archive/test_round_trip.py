@@ -27,7 +27,7 @@ def complaints(store):
 
 
 def load_text(store):
-    feedback = Registry(store).known_phase("dev").feedback
+    feedback = Registry(store).require_phase("dev").feedback
     tasks.load(store, feedback=feedback)
 
 
@@ -44,7 +44,7 @@ def test_the_board_is_the_same_to_the_last_byte(contest, bare, store):
 @pytest.mark.parametrize("texts", [False, True])
 def test_without_keys_no_later_key_is_taken_for_that_of_a_run(sqlite, tmp_path, texts):
     tasks.load(sqlite)
-    Registry(sqlite).rotate_ring(keep=True)
+    Registry(sqlite).rotate_key_ring(keep=True)
     service = Service(sqlite)
     player = tasks.participant(sqlite, service)
     run = service.open_run(player, "dev", "copy").run  # with key 2
@@ -55,7 +55,7 @@ def test_without_keys_no_later_key_is_taken_for_that_of_a_run(sqlite, tmp_path, 
     tasks.load(store)
     heard = Service(store).sentence(player, run)
     assert heard.index == 3
-    Registry(store).rotate_ring(keep=True)
+    Registry(store).rotate_key_ring(keep=True)
     assert Service(store).sentence(player, run) == heard
     store.close()
 
@@ -79,7 +79,7 @@ def test_an_archive_of_what_was_restored_is_the_same_but_for_its_time(bare, sqli
 def test_neither_texts_nor_keys_are_in_it_unless_asked_for(contest, bare, full):
     plain, everything = (gzip.decompress(path.read_bytes()).decode() for path in (bare, full))
     secrets = [key.digest for who in Registry(contest).participants() for key in Registry(contest).keys(who.name)]
-    secrets += [secret.hex() for secret in Registry(contest).ring().secrets.values()]
+    secrets += [secret.hex() for secret in Registry(contest).key_ring().secrets.values()]
     for told in ("refword", "secretref", '"source"', *secrets):
         assert told in everything
         assert told not in plain
@@ -95,7 +95,7 @@ class TestWithoutTexts:
 
     def test_another_text_is_refused_before_anything_is_written(self, bare, sqlite):
         Archive.open(bare).restore(sqlite)
-        record = Registry(sqlite).known_phase("dev")
+        record = Registry(sqlite).require_phase("dev")
         other = [("anders", "different")] * tasks.DEV.layout.distinct
         with pytest.raises(LoadError, match="with other sentences or rules"):
             load_phase(sqlite, tasks.DEV, other, feedback=record.feedback)

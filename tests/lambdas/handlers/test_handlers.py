@@ -18,9 +18,9 @@ from tests.lambdas.handlers.events import CONTEXT, Client, event
 def client(sqlite):
     """A participant's client of functions over SQLite."""
     tasks.load(sqlite)
-    wiring.use(Service(sqlite))
+    wiring.use_service(Service(sqlite))
     yield Client(Registry(sqlite).add_participant("acme"))
-    wiring.use(None)
+    wiring.use_service(None)
 
 
 @pytest.fixture
@@ -275,7 +275,7 @@ def test_every_error_has_a_code_of_its_own():
 
 
 def test_every_429_tells_when_to_come_back(client, sqlite):
-    Registry(sqlite).set_phase("dev", PhaseState.OPEN, runs=0)
+    Registry(sqlite).set_phase_state("dev", PhaseState.OPEN, runs=0)
     status, body, headers = client.open_run("dev", "one-too-many")
     assert (status, body["code"], headers["Retry-After"]) == (429, "quota_exceeded", "3600")
 
@@ -329,7 +329,7 @@ def test_in_lambda_a_function_is_traced_without_what_it_answers(client, monkeypa
             return wrap
 
     monkeypatch.setattr(api, "tracer", Tracer())
-    function = api.Function(read._routes)
+    function = api.LambdaFunction(read._add_routes)
     assert function(event("GET", "/v1/phases", key=client.key), CONTEXT)["statusCode"] == 200
     assert traced == ["/v1/phases"]
 
@@ -338,19 +338,19 @@ class TestWiring:
     def test_the_environment_names_the_store(self, sqlite, monkeypatch):
         tasks.load(sqlite)
         monkeypatch.setenv("BANDITMT_STORE", f"sqlite:{sqlite.path}")
-        wiring.use(None)
+        wiring.use_service(None)
         assert wiring.service() is wiring.service()
         assert [phase.phase for phase in wiring.service().phases()] == ["training", "mock", "dev"]
-        wiring.use(None)
+        wiring.use_service(None)
 
     def test_in_the_cloud_the_region_is_enough(self, monkeypatch):
         monkeypatch.delenv("BANDITMT_STORE", raising=False)
         monkeypatch.setenv("AWS_REGION", "eu-central-1")
-        wiring.use(None)
+        wiring.use_service(None)
         store = wiring.service()._store
         assert isinstance(store, DynamoDBStore)
         assert store._client.meta.region_name == "eu-central-1"
-        wiring.use(None)
+        wiring.use_service(None)
 
 
 def test_the_limit_on_bodies_holds_the_longest_translation():

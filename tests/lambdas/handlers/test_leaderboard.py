@@ -19,13 +19,13 @@ def key(sqlite):
     """Somebody who has finished mock and dev, and is in the middle of training."""
     tasks.load(sqlite)
     service = Service(sqlite, staleness=0)
-    wiring.use(service)
+    wiring.use_service(service)
     key = Registry(sqlite).add_participant("acme")
     player = service.authenticate(key)
     for phase, rounds in (("mock", None), ("dev", None), ("training", 2)):
         tasks.play(service, player, service.open_run(player, phase, "copy").run, rounds=rounds)
     yield key
-    wiring.use(None)
+    wiring.use_service(None)
 
 
 def ask(phase="dev", **options):
@@ -86,7 +86,7 @@ def test_training_shows_a_participant_its_own_run(sqlite, key):
     assert json.loads(ask("training")[2])["rows"] == []
     [row] = json.loads(ask("training", key=key)[2])["rows"]
     assert (row["participant"], row["status"], row["rounds"]) == ("acme", "running", 2)
-    Registry(sqlite).set_phase("training", PhaseState.CLOSED)
+    Registry(sqlite).set_phase_state("training", PhaseState.CLOSED)
     assert json.loads(ask("training")[2])["rows"][0]["status"] == "abandoned"
 
 

@@ -15,11 +15,11 @@ from tests.lambdas.handlers.events import CONTEXT, event
 @pytest.fixture(autouse=True)
 def page(sqlite):
     tasks.load(sqlite)
-    wiring.use(Service(sqlite))
-    wiring.show(Page({"charts.json": lambda: b"{}"}))
+    wiring.use_service(Service(sqlite))
+    wiring.use_page(Page({"charts.json": lambda: b"{}"}))
     yield
-    wiring.use(None)
-    wiring.show(None)
+    wiring.use_service(None)
+    wiring.use_page(None)
 
 
 def ask(path, **headers):

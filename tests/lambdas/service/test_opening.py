@@ -83,7 +83,7 @@ class TestOpening:
             with pytest.raises(errors.QuotaExceededError, match="all 2 runs"):
                 service.open_run(player, "mock", system)
         assert service.open_run(player, "dev", "one").index == 0
-        Registry(sqlite).set_phase("mock", PhaseState.OPEN, runs=3)
+        Registry(sqlite).set_phase_state("mock", PhaseState.OPEN, runs=3)
         assert service.open_run(player, "mock", "three").index == 0
 
     def test_a_budget_does_not_keep_anybody_from_an_unfinished_run(self, sqlite):
@@ -101,7 +101,7 @@ class TestOpening:
 
 class TestGates:
     def gate(self, store, state):
-        Registry(store).set_phase("mock", state)
+        Registry(store).set_phase_state("mock", state)
         return Service(store)  # as if the memory of the old one had faded
 
     def test_a_closed_phase_takes_nothing_new(self, embedded):
@@ -146,7 +146,7 @@ class TestGates:
 
         def closing(kind):
             if kind.startswith("run/"):
-                Registry(store).set_phase("mock", PhaseState.CLOSED)
+                Registry(store).set_phase_state("mock", PhaseState.CLOSED)
             return documents(kind)
 
         monkeypatch.setattr(store, "documents", closing)

@@ -78,7 +78,7 @@ class TestIds:
         store, service, player = embedded
         run = service.open_run(player, "mock", "copy").run
         first = service.sentence(player, run)
-        Registry(store).rotate_ring(keep=True)
+        Registry(store).rotate_key_ring(keep=True)
         fresh = Service(store)
         assert fresh.sentence(player, run) == first
         answer = fresh.translate(player, run, first.id, "rot")
@@ -88,7 +88,7 @@ class TestIds:
         """A run opened elsewhere under a key that this function has never seen."""
         store, asleep, player = embedded
         asleep.sentence(player, asleep.open_run(player, "mock", "old").run)
-        Registry(store).rotate_ring(keep=True)
+        Registry(store).rotate_key_ring(keep=True)
         awake = Service(store)
         run = awake.open_run(player, "mock", "new").run
         first = awake.sentence(player, run)
@@ -97,7 +97,7 @@ class TestIds:
     def test_and_issues_ids_under_the_new_key(self, embedded):
         store, asleep, player = embedded
         asleep.sentence(player, asleep.open_run(player, "mock", "old").run)
-        Registry(store).rotate_ring(keep=True)
+        Registry(store).rotate_key_ring(keep=True)
         awake = Service(store)
         run = awake.open_run(player, "mock", "new").run
         assert asleep.sentence(player, run) == awake.sentence(player, run)
@@ -107,7 +107,7 @@ class TestIds:
         run = service.open_run(player, "mock", "copy").run
         tasks.play(service, player, run, rounds=2)
         old = service.sentence(player, run)
-        Registry(store).rotate_ring(keep=False)
+        Registry(store).rotate_key_ring(keep=False)
         fresh = Service(store)
         with pytest.raises(errors.WrongSentenceError):
             fresh.translate(player, run, old.id, "rot")

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from lambdas.registry import Registry, digest_of
+from lambdas.registry import Registry, api_key_digest
 from lambdas.service import Service
 from lambdas.store import documents, open_store
 from simulator.cli import admin as admin_module
@@ -112,7 +112,7 @@ class TestKeys:
         admin("participant", "add", "acme")
         code, _, err = admin("key", "revoke", "acme", "--key", "ffffffffff")
         assert code == 1
-        assert "no valid key ffffffffff" in err
+        assert "acme has no key ffffffffff" in err
 
     @pytest.mark.parametrize("prefix", ["", "1"])
     def test_revoking_what_could_be_several(self, admin, store, prefix):
@@ -130,7 +130,7 @@ class TestKeys:
     def valid(self, store, *keys):
         registry = Registry(store)
         digests = {kept.digest for kept in registry.keys("acme") if not kept.revoked}
-        return [key for key in keys if digest_of(key) in digests]
+        return [key for key in keys if api_key_digest(key) in digests]
 
 
 class TestUsagePlan:
@@ -144,7 +144,7 @@ class TestUsagePlan:
     @pytest.fixture
     def plan(self, told):
         return SimpleNamespace(
-            enrol=lambda name, api_key: told.append(("enrol", name, (digest_of(api_key) or "")[:8])),
+            enrol=lambda name, api_key: told.append(("enrol", name, (api_key_digest(api_key) or "")[:8])),
             withdraw=lambda name, short=None: told.append(("withdraw", name, short)),
         )
 
@@ -167,7 +167,7 @@ class TestUsagePlan:
         return typed
 
     def keys(self, store, name="ada"):
-        return {kept.short for kept in Registry(store).keys(name) if not kept.revoked}
+        return {kept.short_digest for kept in Registry(store).keys(name) if not kept.revoked}
 
     def test_adding_enrols_the_key(self, cloud, store):
         code, told, _ = cloud("participant", "add", "ada")
@@ -278,7 +278,7 @@ class TestRuns:
         ("words", "code", "told"),
         [
             (("--phase", "nope"), 2, "there is no phase nope (training, mock, dev)"),
-            (("--participant", "nobody"), 1, "there is no participant nobody; `participant list` tells who there is"),
+            (("--participant", "x"), 1, "there is no participant x; `participant list` shows all participants"),
         ],
     )
     def test_what_cannot_be_listed(self, admin, words, code, told):
@@ -299,9 +299,9 @@ class TestRuns:
 class TestTokens:
     def test_rotating_and_voiding(self, admin, store):
         assert "runs under way keep their key" in admin("tokens", "rotate")[1]
-        assert set(Registry(store).ring().secrets) == {1, 2}
+        assert set(Registry(store).key_ring().secrets) == {1, 2}
         assert "must ask for their sentence again" in admin("tokens", "rotate", "--void")[1]
-        assert set(Registry(store).ring().secrets) == {3}
+        assert set(Registry(store).key_ring().secrets) == {3}
 
 
 class TestStores:

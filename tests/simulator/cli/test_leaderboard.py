@@ -245,7 +245,7 @@ class TestRoles:
             ),
             (
                 ("oracle", "unset", "nobody", "x"),
-                "there is no participant nobody; `participant list` tells who there is",
+                "there is no participant nobody; `participant list` shows all participants",
             ),
         ],
     )

@@ -76,11 +76,11 @@ def calls(template: Template) -> Iterator[list[Call]]:
         board.fold(store, stream[:2])
         board.fold(store, stream[3:])  # an entry was lost on the way
         yield tape.calls
-    wiring.use(None)
+    wiring.use_service(None)
 
 
 def play(gateway: Gateway, store: DynamoDBStore, api_key: str) -> None:
-    wiring.use(Service(store, streamed=True))
+    wiring.use_service(Service(store, streamed=True))
 
     def call(method: str, path: str, body: object = None) -> Any:
         data = b"" if body is None else json.dumps(body).encode()
@@ -97,7 +97,7 @@ def play(gateway: Gateway, store: DynamoDBStore, api_key: str) -> None:
         assert call("POST", f"/v1/runs/{run}/translations", answer) == committed  # the answer was lost
         assert call("POST", f"/v1/runs/{run}/translations", {**answer, "translation": "other"})["code"]
         call("GET", f"/v1/runs/{run}")
-        wiring.use(Service(store, streamed=True))  # a cold start
+        wiring.use_service(Service(store, streamed=True))  # a cold start
         sentence = committed["next"]
     call("POST", "/v1/runs", {"phase": "mock", "system": "copy"})  # again
     assert call("GET", "/v1/leaderboard/mock")["rows"] == []  # nobody has followed the stream yet

@@ -80,7 +80,7 @@ def test_the_gateways_refusals_are_worded_like_the_services(template: Template) 
         assert body["request_id"] == "$context.requestId"
         error = known[body["code"]]
         if kind not in of_its_own:
-            assert body["message"] == error.default, kind
+            assert body["message"] == error.default_message, kind
         if wording.status is not None and kind != "INTEGRATION_TIMEOUT":  # no code of the service is a 504
             assert wording.status == error.status, kind
     assert {"DEFAULT_4XX", "DEFAULT_5XX", "THROTTLED", "QUOTA_EXCEEDED"} <= set(template.gateway_responses)
