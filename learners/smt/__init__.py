@@ -1,5 +1,6 @@
-"""Statistical translation: log-linear models over hierarchical or plain phrases, and what learns their few weights.
+"""Statistical machine translation: hierarchical and phrase-based log-linear models, and learners of their weights.
 
-Here live word alignment, extraction, the language model, the decoders, the forests they leave behind and the learners
-on top. Optimisers, control variates and schedules are those of ``learners.bandit``; nothing here knows of networks.
+The package holds word alignment, rule extraction, the language model, both decoders, the hypergraphs that they return
+and the learners on top. Optimisers, control variates and schedules come from ``learners.bandit``; nothing here depends
+on neural networks.
 """

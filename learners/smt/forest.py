@@ -1,7 +1,7 @@
-"""What a log-linear translator offers to whoever tunes it or learns its weights.
+"""The interface of a log-linear translator to tuning and to learners.
 
-A forest is everything that a decoder found for one source sentence. It has one probability distribution for every
-vector of weights: p(derivation) is proportional to exp(weights . features).
+A forest holds all derivations that a decoder kept for one source sentence. Any weight vector defines a distribution
+over it: p(derivation) is proportional to exp(weights . features).
 """
 
 from dataclasses import dataclass
@@ -22,22 +22,22 @@ class Derivation:
 
 
 class Forest(Protocol):
-    """All derivations of one source sentence that a search left over."""
+    """All derivations of one source sentence that survived the search."""
 
     def best(self, weights: Vector) -> Derivation:
-        """The derivation with the highest score."""
+        """Return the Viterbi derivation."""
 
     def sample(self, weights: Vector, rng: np.random.Generator) -> Derivation:
-        """A derivation, drawn exactly from the distribution of these weights."""
+        """Return an exact sample from the distribution that the weights define."""
 
     def k_best(self, weights: Vector, k: int) -> list[Derivation]:
-        """The best derivation of each of the k best translations, best first; fewer if there are no more."""
+        """Return the best derivation of each of the k best translations, best first; fewer if the forest has fewer."""
 
     def log_partition(self, weights: Vector) -> float:
-        """Log of the sum of exp(score) over all derivations."""
+        """Return log Z, the log of the sum of exp(score) over all derivations."""
 
     def expectation(self, weights: Vector) -> Vector:
-        """The mean of the features under the distribution of these weights."""
+        """Return the expected feature vector under the distribution that the weights define."""
 
 
 class LogLinearTranslator(Protocol):
@@ -47,7 +47,7 @@ class LogLinearTranslator(Protocol):
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The names of the features, in the order of the weights."""
+        """Return the names of the features, in the order of the weights."""
 
     def forest(self, source: str, weights: Vector) -> Forest:
-        """Search with these weights; never without a derivation, whatever the source."""
+        """Return the forest of a search with these weights; it has at least one derivation for any source."""

@@ -1,4 +1,4 @@
-"""Rules as compiled code finds them: source sides in a trie, each with its translations."""
+"""The rule table: source sides in a trie, each with its translations."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from learners.smt.alignment import NULL_WORD, Alignment, Bitext, LexicalTable
 from learners.smt.configs import SmtConfig
-from learners.smt.extraction import RuleCounts, extract, source_pattern, spans_of, target_pattern
+from learners.smt.extraction import MAX_SYMBOLS, RuleCounts, extract, source_pattern, spans_of, target_pattern
 from learners.smt.hashing import (
     EMPTY_KEY,
     HASH_SEED,
@@ -14,55 +14,55 @@ from learners.smt.hashing import (
     Array,
     claim_slot,
     compiled,
+    compiled_internal,
     find_slot,
     hash_combine,
-    inner,
 )
 from learners.smt.language_model import LanguageModel, advance, predict
 
 ROOT = 0
-MIN_LEXICAL_PROBABILITY = 1e-5  # the least lexical probability of a word
+MIN_LEXICAL_PROBABILITY = 1e-5  # floor for words without a probable partner
 
 
 class Grammar(NamedTuple):
-    """All rules. The children of a trie node are in a hash table; the rules of one node are neighbours."""
+    """All rules. A hash table holds the children of the trie nodes; the rules of a node are contiguous."""
 
     child_keys: Array
     child_nodes: Array
     first_rule: Array  # by node, and one more
     source_count: Array  # by node
     rule_count: Array
-    lexical: Array  # [rule, 2]: log10 of the source's and of the target's words, each given its best partner
-    fluency: Array  # log10 probability of the target words, without what comes before
+    lexical: Array  # [rule, 2]: log10 probability of the source and of the target words, each given its best partner
+    lm_estimate: Array  # log10 language model probability of the target words, without context
     target_start: Array  # by rule, and one more
     target: Array  # words, and gaps as negative numbers
 
 
 @compiled
 def child(grammar: Grammar, node: int, symbol: int) -> int:
-    """Where a symbol leads from a node, or -1."""
+    """Return the child of a node for a symbol, or -1."""
     slot = find_slot(grammar.child_keys, hash_combine(hash_combine(HASH_SEED, node), symbol))
     return grammar.child_nodes[slot] if slot >= 0 else -1
 
 
 def build_grammar(alignment: Alignment, language_model: LanguageModel, config: SmtConfig) -> Grammar:
-    """Extract rules and keep the most frequent translations of each source side."""
+    """Return the rules of an aligned corpus, with the most frequent translations of each source side."""
     bitext = alignment.bitext
     counted = extract(bitext, config)
-    keys, children, nodes = _trie(bitext, counted)
+    keys, children, nodes = _build_trie(bitext, counted)
     kept = _most_frequent(nodes, counted.counts, config.table_limit)
     starts, symbols = _targets(
         bitext, counted.sentence, counted.row, np.sort(kept), config.max_span + config.max_phrase_length
     )
-    starts, symbols = _reordered(starts, symbols, np.argsort(np.argsort(kept)))  # from text order to trie order
+    starts, symbols = _permute(starts, symbols, np.argsort(np.argsort(kept)))  # from text order to trie order
     first_rule = np.searchsorted(nodes[kept], np.arange(int(children.max(initial=ROOT)) + 2)).astype(np.int32)
     source_count = np.zeros(len(first_rule) - 1, np.int32)
     source_count[nodes[kept]] = counted.source_count[kept]
     sentences, rows = counted.sentence[kept], counted.row[kept]
     lexical = np.column_stack(
         (
-            _lexical(bitext, sentences, rows, starts, symbols, alignment.source_given_target, True),
-            _lexical(bitext, sentences, rows, starts, symbols, alignment.target_given_source, False),
+            _lexical_scores(bitext, sentences, rows, starts, symbols, alignment.source_given_target, True),
+            _lexical_scores(bitext, sentences, rows, starts, symbols, alignment.target_given_source, False),
         )
     )
     return Grammar(
@@ -72,14 +72,14 @@ def build_grammar(alignment: Alignment, language_model: LanguageModel, config: S
         source_count,
         counted.counts[kept],
         lexical,
-        _fluency(language_model, starts, symbols),
+        _lm_estimates(language_model, starts, symbols),
         starts,
         symbols,
     )
 
 
-def _trie(bitext: Bitext, counted: RuleCounts) -> tuple[Array, Array, Array]:
-    """The children's table, and the node of each rule's source side."""
+def _build_trie(bitext: Bitext, counted: RuleCounts) -> tuple[Array, Array, Array]:
+    """Return the keys and the values of the table of children, and the node of each rule's source side."""
     nodes = np.zeros(len(counted.counts), np.int32)
     keys, children = np.zeros(1 << 12, np.int64), np.zeros(1 << 12, np.int32)
     begin, last = 0, ROOT
@@ -89,17 +89,17 @@ def _trie(bitext: Bitext, counted: RuleCounts) -> tuple[Array, Array, Array]:
             return keys, children, nodes
         old = keys, children
         keys, children = np.zeros(2 * len(keys), np.int64), np.zeros(2 * len(keys), np.int32)
-        _move(*old, keys, children)
+        _rehash(*old, keys, children)
 
 
 @compiled
 def _add_sources(
     bitext: Bitext, sentences: Array, rows: Array, keys: Array, children: Array, nodes: Array, begin: int, last: int
 ) -> tuple[int, int]:
-    """From one rule on until the table is full; returns the next rule and the last node."""
-    pattern = np.empty(256, np.int32)
+    """Add source sides from one rule on, until the table is full; return the next rule and the last node."""
+    pattern = np.empty(MAX_SYMBOLS, np.int32)
     for r in range(begin, len(nodes)):
-        if last + 256 > MAX_LOAD_FACTOR * len(keys):
+        if last + MAX_SYMBOLS > MAX_LOAD_FACTOR * len(keys):
             return r, last
         first, end = bitext.source_start[sentences[r]], bitext.source_start[sentences[r] + 1]
         node = ROOT
@@ -114,37 +114,37 @@ def _add_sources(
 
 
 @compiled
-def _move(keys: Array, children: Array, new_keys: Array, new_children: Array) -> None:
+def _rehash(keys: Array, children: Array, new_keys: Array, new_children: Array) -> None:
     for slot in range(len(keys)):
         if keys[slot] != EMPTY_KEY:
             new_children[claim_slot(new_keys, keys[slot])] = children[slot]
 
 
 def _most_frequent(nodes: Array, counts: Array, limit: int) -> Array:
-    """Rules by node, the most frequent first; as many of each as the limit allows."""
+    """Return the rules sorted by node, most frequent first, with at most ``limit`` per node."""
     order = np.lexsort((-counts, nodes))
     starts = np.searchsorted(nodes[order], nodes[order])  # of the same node
     return order[np.arange(len(order)) - starts < limit]
 
 
 @compiled
-def _targets(bitext: Bitext, sentences: Array, rows: Array, kept: Array, longest: int) -> tuple[Array, Array]:
-    """The target sides of rules in the order of the text."""
+def _targets(bitext: Bitext, sentences: Array, rows: Array, kept: Array, max_length: int) -> tuple[Array, Array]:
+    """Return the target sides of rules in the order of the text: where each starts, and all symbols."""
     starts = np.zeros(len(kept) + 1, np.int64)
-    symbols = np.empty(16 * len(kept) + 256, np.int32)
-    spans = spans_of(bitext, 0, longest)
+    symbols = np.empty(16 * len(kept) + MAX_SYMBOLS, np.int32)
+    spans = spans_of(bitext, 0, max_length)
     current = 0
     for r in range(len(kept)):
         sentence = sentences[kept[r]]
         if sentence != current:
-            spans, current = spans_of(bitext, sentence, longest), sentence
+            spans, current = spans_of(bitext, sentence, max_length), sentence
         target = bitext.target[bitext.target_start[sentence] : bitext.target_start[sentence + 1]]
         starts[r + 1] = starts[r] + target_pattern(target, spans, rows[kept[r]], symbols[starts[r] :])
     return starts, symbols[: starts[-1]].copy()
 
 
 @compiled
-def _reordered(starts: Array, symbols: Array, order: Array) -> tuple[Array, Array]:
+def _permute(starts: Array, symbols: Array, order: Array) -> tuple[Array, Array]:
     new_starts, new_symbols = np.zeros_like(starts), np.empty_like(symbols)
     for r in range(len(order)):
         begin, end = starts[order[r]], starts[order[r] + 1]
@@ -153,43 +153,46 @@ def _reordered(starts: Array, symbols: Array, order: Array) -> tuple[Array, Arra
     return new_starts, new_symbols
 
 
-@inner
-def _probability(lexicon: LexicalTable, given: int, word: int) -> float:
-    slot = find_slot(lexicon.keys, hash_combine(hash_combine(HASH_SEED, given), word))
-    return lexicon.probabilities[slot] if slot >= 0 else 0.0
+@compiled_internal
+def _probability(table: LexicalTable, given: int, word: int) -> float:
+    slot = find_slot(table.keys, hash_combine(hash_combine(HASH_SEED, given), word))
+    return table.probabilities[slot] if slot >= 0 else 0.0
 
 
-@inner
-def _best_partners(words: Array, partners: Array, lexicon: LexicalTable) -> float:
-    """The log10 probability of words when each comes from its best partner, or from none."""
+@compiled_internal
+def _max_lexical_score(words: Array, partners: Array, table: LexicalTable) -> float:
+    """Return the log10 probability of words, each given its most probable partner or NULL."""
     total = 0.0
     for w in range(len(words)):
         if words[w] < 0:
             continue
-        best = max(MIN_LEXICAL_PROBABILITY, _probability(lexicon, NULL_WORD, words[w]))
+        best = max(MIN_LEXICAL_PROBABILITY, _probability(table, NULL_WORD, words[w]))
         for p in range(len(partners)):
             if partners[p] >= 0:
-                best = max(best, _probability(lexicon, partners[p], words[w]))
+                best = max(best, _probability(table, partners[p], words[w]))
         total += np.log10(best)
     return total
 
 
 @compiled
-def _lexical(
-    bitext: Bitext, sentences: Array, rows: Array, starts: Array, symbols: Array, lexicon: LexicalTable, inverse: bool
+def _lexical_scores(
+    bitext: Bitext, sentences: Array, rows: Array, starts: Array, symbols: Array, table: LexicalTable, inverse: bool
 ) -> Array:
     scores = np.empty(len(rows), np.float32)
-    pattern = np.empty(256, np.int32)
+    pattern = np.empty(MAX_SYMBOLS, np.int32)
     for r in range(len(rows)):
         first, end = bitext.source_start[sentences[r]], bitext.source_start[sentences[r] + 1]
         source = pattern[: source_pattern(bitext.source[first:end], rows[r], pattern)]
         target = symbols[starts[r] : starts[r + 1]]
-        scores[r] = _best_partners(source, target, lexicon) if inverse else _best_partners(target, source, lexicon)
+        if inverse:
+            scores[r] = _max_lexical_score(source, target, table)
+        else:
+            scores[r] = _max_lexical_score(target, source, table)
     return scores
 
 
 @compiled
-def _fluency(model: LanguageModel, starts: Array, symbols: Array) -> Array:
+def _lm_estimates(model: LanguageModel, starts: Array, symbols: Array) -> Array:
     scores = np.zeros(len(starts) - 1, np.float32)
     context = np.empty(model.order, np.int64)
     for r in range(len(scores)):

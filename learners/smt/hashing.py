@@ -1,9 +1,10 @@
-"""Hash tables that compiled code can read, and that can be mapped from a file: open addressing, linear probing.
+"""Hash tables that compiled code can read and that can be memory-mapped: open addressing, linear probing.
 
-Keys are 64-bit hashes. What collides is taken for the same; with ten million keys that happens once in 300,000 models.
+Keys are 64-bit hashes, and colliding keys are taken for equal. With ten million keys, one model in 300,000 has a
+collision.
 
-numba's cache knows the file of a compiled function, but not the files of what it calls: after a change here, remove
-``__pycache__`` before trusting a test.
+numba's cache tracks the file of a compiled function, but not the files of the functions that it calls. After a change
+here, remove ``__pycache__`` before trusting a test.
 """
 
 from typing import Any
@@ -15,21 +16,21 @@ import numpy.typing as npt
 Array = npt.NDArray[Any]
 
 compiled = numba.njit(cache=True, nogil=True, error_model="numpy")
-# What only compiled code calls is compiled in half the time.
-inner = numba.njit(  # type: ignore[call-overload]
+# For functions that only compiled code calls: without a wrapper for Python they compile in half the time.
+compiled_internal = numba.njit(  # type: ignore[call-overload]
     cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
 )
 
-EMPTY_KEY = 0  # no key
+EMPTY_KEY = 0  # marks a free slot
+HASH_SEED = 0x1B873593CC9E2D51  # the hash of the empty sequence
 HASH_MULTIPLIER = np.uint64(0x2545F4914F6CDD1D)
-HASH_SEED = 0x1B873593CC9E2D51  # the hash of nothing
-MAX_LOAD_FACTOR = 0.6  # of a table at most; fuller ones are slow
+MAX_LOAD_FACTOR = 0.6  # fuller tables are slow
 
 
-# Unsigned inside: compilers take it that signed numbers never overflow, and draw wrong conclusions.
-@numba.njit("int64(int64, int64)", cache=True)  # one type, so that the same words have the same hash everywhere
+# Unsigned inside: compilers assume that signed integers never overflow, and optimise wrongly if they do.
+@numba.njit("int64(int64, int64)", cache=True)  # one signature, so that equal words have equal hashes everywhere
 def hash_combine(key: int, value: int) -> Any:
-    """The hash of a sequence with one more element, never ``EMPTY_KEY``."""
+    """Return the hash of a sequence with one more element; it is never ``EMPTY_KEY``."""
     mixed = (np.uint64(np.int64(key)) ^ np.uint64(np.int64(value))) * HASH_MULTIPLIER
     mixed ^= mixed >> np.uint64(29)
     mixed *= HASH_MULTIPLIER
@@ -39,7 +40,7 @@ def hash_combine(key: int, value: int) -> Any:
 
 @compiled
 def find_slot(keys: Array, key: int) -> int:
-    """The slot of a key, or -1."""
+    """Return the slot of a key, or -1 if the table does not hold it."""
     mask = len(keys) - 1
     slot = key & mask
     while keys[slot] != EMPTY_KEY:
@@ -51,7 +52,7 @@ def find_slot(keys: Array, key: int) -> int:
 
 @compiled
 def claim_slot(keys: Array, key: int) -> int:
-    """The slot of a key, taken if it was not there; the table must have room."""
+    """Return the slot of a key, inserting the key if it is new; the table must have a free slot."""
     mask = len(keys) - 1
     slot = key & mask
     while keys[slot] != EMPTY_KEY and keys[slot] != key:
@@ -60,22 +61,22 @@ def claim_slot(keys: Array, key: int) -> int:
     return slot
 
 
-@inner
-def copy_elements(values: Array, places: Array, count: int) -> None:
-    """Like assigning a slice, but compiled in no time."""
+@compiled_internal
+def copy_elements(source: Array, target: Array, count: int) -> None:
+    """Copy the first elements, like a slice assignment that compiles much faster."""
     for k in range(count):
-        places[k] = values[k]
+        target[k] = source[k]
 
 
 @compiled
 def argsort_descending(values: Array) -> Array:
-    """The places of values from the greatest to the least; equals keep their order. Compiled once for all."""
+    """Return the indices that sort the values in descending order, stably; compiled once for all callers."""
     return np.argsort(-values, kind="mergesort")
 
 
 @compiled
 def table_size(count: int) -> int:
-    """How many slots a table for so many keys should have: a power of two."""
+    """Return the number of slots, a power of two, of a table for this many keys."""
     slots = 4
     while slots * MAX_LOAD_FACTOR < count:
         slots *= 2

@@ -1,4 +1,4 @@
-"""An n-gram language model with modified Kneser-Ney smoothing, interpolated (Chen and Goodman 1998).
+"""An n-gram language model with interpolated modified Kneser-Ney smoothing (Chen and Goodman 1998).
 
 Probabilities are logarithms to base 10, as in ARPA files. Sentences have one start and one end symbol.
 """
@@ -11,25 +11,25 @@ import numpy as np
 from learners.errors import TrainingError
 from learners.smt.hashing import HASH_SEED, Array, claim_slot, compiled, find_slot, hash_combine, table_size
 
-UNKNOWN, START, END = 0, 1, 2  # what the first words of a target vocabulary stand for
+UNKNOWN, START, END = 0, 1, 2  # the reserved ids of a target vocabulary
 RESERVED_IDS = 3
-FALLBACK_DISCOUNTS = np.array([0.0, 0.5, 1.0, 1.5])  # discounts where a text is too small to estimate them
+FALLBACK_DISCOUNTS = np.array([0.0, 0.5, 1.0, 1.5])  # for texts that are too small to estimate them
 
 
 class LanguageModel(NamedTuple):
-    """All n-grams in one table; a key is the hash of the words from the last to the first."""
+    """All n-grams in one hash table; a key is the hash of the words from last to first."""
 
     keys: Array
-    values: Array  # [slot, 2]: log probability of the last word, log weight of backing off from the n-gram as context
+    values: Array  # [slot, 2]: log probability of the last word, log back-off weight of the n-gram as context
     order: int
-    words: int  # size of the vocabulary; greater numbers are unknown words
+    words: int  # size of the vocabulary; greater ids are unknown words
 
 
 @compiled
 def predict(model: LanguageModel, context: Array, length: int, word: int) -> tuple[float, int]:
-    """The log probability of a word, and how many of the last words (it included) the future depends on.
+    """Return the log probability of a word, and how many of the last words, itself included, later words depend on.
 
-    The context is most recent first.
+    The context is most recent word first.
     """
     if word >= model.words:
         word = UNKNOWN
@@ -60,30 +60,30 @@ def predict(model: LanguageModel, context: Array, length: int, word: int) -> tup
 
 @compiled
 def advance(context: Array, word: int, remembered: int) -> None:
-    """Put a word before a context of which, with the word, so many words matter."""
+    """Prepend a word to a context; ``remembered`` is the new length that matters."""
     for k in range(remembered - 1, 0, -1):
         context[k] = context[k - 1]
     if remembered > 0:
         context[0] = word
 
 
-class _Grams(NamedTuple):
-    """All different n-grams of one order, numbered."""
+class _Ngrams(NamedTuple):
+    """All distinct n-grams of one order, numbered."""
 
-    prefix: Array  # without the last word: its number among those of the order below
-    suffix: Array  # without the first word
+    prefix: Array  # the n-gram without its last word: its number among those of the order below
+    suffix: Array  # the n-gram without its first word
     first: Array  # the first word
     counts: Array
 
 
-def train(sentences: Iterator[Array], order: int, words: int) -> LanguageModel:
-    """Learn from sentences of word numbers, without start and end symbols."""
+def train_language_model(sentences: Iterator[Array], order: int, words: int) -> LanguageModel:
+    """Return the model of sentences of word ids, which have no start and end symbols."""
     text = [part for sentence in sentences for part in ((START,), sentence, (END,))]
     if not text:
-        raise TrainingError("no language model can be learned from an empty text")
-    grams = list(_grams(np.concatenate(text).astype(np.int64), order, words))
-    adjusted = [_adjusted(grams, n) for n in range(order)]
-    table = _Table.for_grams(grams)
+        raise TrainingError("a language model cannot be trained on an empty text: give it sentences")
+    grams = list(_count_ngrams(np.concatenate(text).astype(np.int64), order, words))
+    adjusted = [_kneser_ney_counts(grams, n) for n in range(order)]
+    table = _Table.for_ngrams(grams)
     lower, hashes = np.full(1, 1.0 / (words - 1)), np.array([HASH_SEED])  # the start symbol is not predicted
     for n, (level, counts) in enumerate(zip(grams, adjusted, strict=True)):
         taken = discounts(counts)[np.minimum(counts, 3)]
@@ -96,10 +96,10 @@ def train(sentences: Iterator[Array], order: int, words: int) -> LanguageModel:
     return LanguageModel(table.keys, table.values, order, words)
 
 
-def _grams(text: Array, order: int, words: int) -> Iterator[_Grams]:
-    """N-grams of growing order; none crosses from one sentence into the next."""
+def _count_ngrams(text: Array, order: int, words: int) -> Iterator[_Ngrams]:
+    """Yield the n-grams of each order, from 1 on; none crosses a sentence boundary."""
     everything = np.arange(words)
-    yield _Grams(np.zeros_like(everything), np.zeros_like(everything), everything, np.bincount(text, minlength=words))
+    yield _Ngrams(np.zeros_like(everything), np.zeros_like(everything), everything, np.bincount(text, minlength=words))
     numbers = text
     for n in range(2, order + 1):
         heads, last = numbers[:-1], text[n - 1 :]
@@ -107,13 +107,13 @@ def _grams(text: Array, order: int, words: int) -> Iterator[_Grams]:
         combined = heads[inside] * words + last[inside]
         _, where, inverse, count = np.unique(combined, return_index=True, return_inverse=True, return_counts=True)
         position = np.flatnonzero(inside)[where]
-        yield _Grams(numbers[position], numbers[position + 1], text[position], count)
+        yield _Ngrams(numbers[position], numbers[position + 1], text[position], count)
         numbers = np.full(len(heads), -1)
         numbers[inside] = inverse
 
 
-def _adjusted(grams: list[_Grams], n: int) -> Array:
-    """How often an n-gram occurs or, below the highest order, after how many different words."""
+def _kneser_ney_counts(grams: list[_Ngrams], n: int) -> Array:
+    """Return Kneser-Ney counts: occurrences at the highest order, distinct preceding words below it."""
     level = grams[n]
     if n + 1 == len(grams):
         counts = level.counts.copy()
@@ -126,7 +126,7 @@ def _adjusted(grams: list[_Grams], n: int) -> Array:
 
 
 def discounts(counts: Array) -> Array:
-    """What is taken from counts of 0, 1, 2, and 3 or more."""
+    """Return the discounts of counts of 0, 1, 2, and 3 or more."""
     n1, n2, n3, n4 = (int((counts == k).sum()) for k in range(1, 5))
     if not n1 or not n2 or not n3:
         return FALLBACK_DISCOUNTS
@@ -136,18 +136,18 @@ def discounts(counts: Array) -> Array:
 
 
 class _Table:
-    """The model's table while it is filled."""
+    """The hash table of a model that is being trained."""
 
     def __init__(self, count: int) -> None:
         self.keys = np.zeros(table_size(count), np.int64)
         self.values = np.zeros((len(self.keys), 2), np.float32)
 
     @classmethod
-    def for_grams(cls, grams: list[_Grams]) -> "_Table":
+    def for_ngrams(cls, grams: list[_Ngrams]) -> "_Table":
         return cls(sum(len(level.counts) for level in grams))
 
     def add(self, suffixes: Array, first: Array, log_probabilities: Array) -> Array:
-        """Add n-grams, each the one with the hash of its suffix, longer by a first word; returns their hashes."""
+        """Add n-grams, each given by the hash of its suffix and its first word; return their hashes."""
         return _insert(self.keys, self.values, suffixes, first, log_probabilities)
 
     def back_off(self, hashes: Array, log_weights: Array) -> None:

@@ -1,11 +1,16 @@
-"""LIMSI's systems: a regression of the reward rescores what the seed system found, and UCB1 chooses between both.
+"""The LIMSI systems: a regression of the reward rescores the seed system's forest, and UCB1 chooses between the two.
 
-A reconstruction of what the task paper tells in a paragraph (section 5.4, card B12). Not told there, and decided here:
-the regression is ridge regression with penalty 1, and sees the decoder's features and a constant; the adapted system
-searches the seed's forest for the derivation with the highest predicted reward, and is the seed system while there is
-nothing to predict from; every round teaches the regression, whichever system played it, but in UCB1-select rounds teach
-the regression and the choice in turn; UCB1-sampling draws a system in proportion to its index; old rewards count as
-much as new ones. The seed system is our Hiero, where LIMSI's was Moses.
+A reconstruction: Sokolov et al. 2017, section 5.4, describe the systems in one paragraph. Decided here, because the
+paper does not say:
+
+- The regression is ridge regression with penalty 1 on the decoder's features and a constant.
+- The adapted system searches the seed's forest for the derivation with the highest predicted reward. It equals the seed
+  system while there is nothing to predict from.
+- Every round trains the regression, whichever system played it. In UCB1-select, rounds alternate between training the
+  regression and updating the bandit.
+- UCB1-sampling draws a system with probability proportional to its index.
+- Old rewards count as much as new ones.
+- The seed system is our Hiero decoder; LIMSI's was Moses.
 """
 
 from dataclasses import dataclass
@@ -21,24 +26,24 @@ from learners.smt.forest import Derivation, LogLinearTranslator, Vector
 from learners.smt.static_log_linear import proposal_text
 from learners.snapshot import Snapshot
 
-SEED, ADAPTED = 0, 1  # the arms
-KIND = "LIMSI 1"
+SEED_ARM, ADAPTED_ARM = 0, 1
+SNAPSHOT_KIND = "LIMSI 1"
 
 
 class LimsiVariant(StrEnum):
-    """How the playing system is chosen."""
+    """How the system that plays is chosen."""
 
     UCB1 = "UCB1"
-    SAMPLING = "UCB1-sampling"  # draws it, for more exploration
-    SELECT = "UCB1-select"  # a round teaches the regression or the choice, never both
+    SAMPLING = "UCB1-sampling"  # samples it, to explore more
+    SELECT = "UCB1-select"  # a round trains the regression or updates the bandit, never both
 
 
 @dataclass(frozen=True, kw_only=True)
 class LimsiConfig:
-    """How a system chooses, and how bold its regression is."""
+    """The choice of the arm, and the regularisation of the regression."""
 
     variant: LimsiVariant = LimsiVariant.UCB1
-    penalty: float = 1.0  # of the regression: as if it had seen this many rounds that earned nothing
+    ridge_penalty: float = 1.0  # as strong as this many observed rounds with reward 0
 
 
 class LimsiLearner(Learner):
@@ -47,54 +52,57 @@ class LimsiLearner(Learner):
     def __init__(self, translator: LogLinearTranslator, config: LimsiConfig, *, seed: int) -> None:
         self._translator = translator
         self._config = config
-        self._regression = OnlineRidge(np.zeros(len(translator.weights) + 1), config.penalty)
-        self._choice = SamplingUcb1(2) if config.variant is LimsiVariant.SAMPLING else Ucb1(2)
+        self._regression = OnlineRidge(np.zeros(len(translator.weights) + 1), config.ridge_penalty)
+        self._bandit = SamplingUcb1(2) if config.variant is LimsiVariant.SAMPLING else Ucb1(2)
         self._rng = np.random.default_rng(seed)
         self._rounds = 0
-        self._arm = SEED
+        self._arm = SEED_ARM
         self._played: Derivation | None = None
 
     def propose(self, source: str) -> str:
-        self._arm = self._choice.choose(self._rng)
+        self._arm = self._bandit.choose(self._rng)
         tuned = self._translator.weights
         predicting = self._regression.weights[:-1]  # the constant is the same for all derivations
-        adapted = self._arm == ADAPTED and bool(predicting.any())
+        adapted = self._arm == ADAPTED_ARM and bool(predicting.any())
         self._played = self._translator.forest(source, tuned).best(predicting if adapted else tuned)
         return proposal_text(self._played)
 
-    def update(self, source: str, translation: str, reward: float) -> None:  # noqa: ARG002 (it knows what it proposed)
+    def update(self, source: str, translation: str, reward: float) -> None:  # noqa: ARG002 (it stored its derivation)
         assert self._played is not None, "a reward follows a proposal"
-        teaching, choosing = self._uses()
-        if teaching:
+        trains_regression, updates_bandit = self._uses_of_round()
+        if trains_regression:
             self._regression.observe(with_constant(self._played.features), check_reward(reward))
-        if choosing:
-            self._choice.observe(self._arm, check_reward(reward))
+        if updates_bandit:
+            self._bandit.observe(self._arm, check_reward(reward))
         self._rounds += 1
 
-    def _uses(self) -> tuple[bool, bool]:
-        """Does this round teach the regression, and does it teach the choice?"""
+    def _uses_of_round(self) -> tuple[bool, bool]:
+        """Return whether this round trains the regression, and whether it updates the bandit."""
         if self._config.variant is not LimsiVariant.SELECT:
             return True, True
         return self._rounds % 2 == 0, self._rounds % 2 == 1
 
     def save(self) -> Snapshot:
-        snapshot = Snapshot(values={"kind": self._kind(), "rounds": self._rounds, "rng": self._rng.bit_generator.state})
+        snapshot = Snapshot(
+            values={"kind": self._snapshot_kind(), "rounds": self._rounds, "rng": self._rng.bit_generator.state}
+        )
         snapshot.put("regression", self._regression.save())
-        snapshot.put("choice", self._choice.save())
+        snapshot.put("choice", self._bandit.save())
         return snapshot
 
     def load(self, snapshot: Snapshot) -> None:
-        if snapshot.values.get("kind") != self._kind():
-            raise SnapshotError(f"the snapshot is of {snapshot.values.get('kind')}, not of {self._kind()}")
+        kind = snapshot.values.get("kind")
+        if kind != self._snapshot_kind():
+            raise SnapshotError(f"the snapshot is of {kind}, not of {self._snapshot_kind()}")
         self._rounds = snapshot.values["rounds"]
         self._rng.bit_generator.state = snapshot.values["rng"]
         self._regression.load(snapshot.part("regression"))
-        self._choice.load(snapshot.part("choice"))
+        self._bandit.load(snapshot.part("choice"))
 
-    def _kind(self) -> str:
-        return f"{KIND} {self._config.variant}"
+    def _snapshot_kind(self) -> str:
+        return f"{SNAPSHOT_KIND} {self._config.variant}"
 
 
 def with_constant(features: Vector) -> Vector:
-    """The features of a derivation, and a constant for what they leave unexplained."""
+    """Return the features of a derivation with a constant 1 appended, the intercept of the regression."""
     return np.append(features, 1.0)

@@ -1,4 +1,4 @@
-"""Learning the few weights of a log-linear translator from one number per sentence (cards B4 and B5)."""
+"""Learners of log-linear weights from one reward per sentence (Sokolov et al. 2017, section 5.1)."""
 
 from dataclasses import dataclass, field
 
@@ -15,42 +15,45 @@ from learners.smt.static_log_linear import proposal_text
 
 @dataclass(frozen=True, kw_only=True)
 class LogLinearConfig(GradientConfig):
-    """Where a learner of weights starts, and how it steps."""
+    """Initial weights and optimiser of a learner of weights."""
 
-    scale: float = 1.0  # times the tuned weights; tuning looks at the best translation only, which knows no scale
+    # Factor on the tuned weights. Tuning cannot set it: the best translations are the same at any scale.
+    weight_scale: float = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogLinearExpectedLossConfig(LogLinearConfig):
-    """How samples are drawn. The scale tells how far they stray from the best translation."""
+    """Sampling and batches. The larger the weight scale, the closer samples are to the best translation."""
 
     schedule: AnnealingSchedule = field(default_factory=lambda: AnnealingSchedule(start=None))
-    batch: int = 1  # rounds played with the same weights, then one step along their mean gradient (card B14)
+    # Rounds played with the same weights before one step along their mean gradient. Sokolov et al. 2017, section 7,
+    # propose minibatches as future work.
+    batch: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogLinearZerothOrderConfig(LogLinearConfig):
-    """How far a zeroth-order learner looks around."""
+    """The exploration of a zeroth-order learner."""
 
-    noise: float = 1.0  # as published; what it does depends on how large the weights are
+    noise_scale: float = 1.0  # as published; its effect depends on the scale of the weights
 
 
 class LogLinearLearner(GradientLearner):
-    """A log-linear translator with weights of its own."""
+    """Base of the learners: a log-linear translator with its own copy of the weights."""
 
     def __init__(
         self, translator: LogLinearTranslator, config: LogLinearConfig, variate: ControlVariate, *, seed: int
     ) -> None:
         self._translator = translator
-        self._weights: Vector = config.scale * translator.weights
+        self._weights: Vector = config.weight_scale * translator.weights
         vector = torch.from_numpy(self._weights)  # shares memory: a step of the optimiser moves the weights
         vector.grad = torch.zeros_like(vector)
         super().__init__(vector, config, variate, seed=seed)
 
 
 @dataclass(frozen=True, slots=True)
-class _Draw:
-    """A derivation, and what it was drawn from."""
+class _SampledDerivation:
+    """A sampled derivation, and the distribution that it was drawn from."""
 
     derivation: Derivation
     forest: Forest
@@ -58,7 +61,7 @@ class _Draw:
 
 
 class LogLinearExpectedLossLearner(LogLinearLearner):
-    """SMT-EL-CV-ADADELTA, SMT-EL-CV-ADAM and those made from them: plays samples, also in held-out passes."""
+    """SMT-EL-CV-ADADELTA and SMT-EL-CV-ADAM: minimises expected loss; plays samples, also in held-out passes."""
 
     def __init__(
         self,
@@ -70,38 +73,39 @@ class LogLinearExpectedLossLearner(LogLinearLearner):
     ) -> None:
         super().__init__(translator, config, variate, seed=seed)
         self._config = config
-        self._draw: _Draw | None = None
+        self._sample: _SampledDerivation | None = None
 
     def propose(self, source: str) -> str:
         schedule = self._config.schedule
         forest = self._translator.forest(source, self._weights)
         if schedule.frozen(self._round):
-            self._draw = None
+            self._sample = None
             return proposal_text(forest.best(self._weights))
         temperature = schedule.temperature_at(self._round)
-        self._draw = _Draw(forest.sample(self._weights / temperature, self._rng), forest, temperature)
-        return proposal_text(self._draw.derivation)
+        derivation = forest.sample(self._weights / temperature, self._rng)
+        self._sample = _SampledDerivation(derivation, forest, temperature)
+        return proposal_text(derivation)
 
-    def _learn(self, source: str, advantage: float) -> None:  # noqa: ARG002 (the forest is the source's)
-        draw, config = self._draw, self._config
-        if draw is None:
+    def _learn(self, source: str, advantage: float) -> None:  # noqa: ARG002 (the sample holds the source's forest)
+        sample, config = self._sample, self._config
+        if sample is None:
             return
-        expected = draw.forest.expectation(self._weights / draw.temperature)
-        gradient = log_linear_gradient(advantage, draw.derivation.features, expected) / draw.temperature
-        assert self._vector.grad is not None, "it was made with the weights"
+        expected = sample.forest.expectation(self._weights / sample.temperature)
+        gradient = log_linear_gradient(advantage, sample.derivation.features, expected) / sample.temperature
+        assert self._vector.grad is not None, "the constructor allocates the gradient"
         self._vector.grad += torch.from_numpy(gradient / config.batch)
         if self._round % config.batch == 0:
             self._optimiser.step(config.schedule.rate_factor(self._round))
 
 
 class LogLinearZerothOrderLearner(LogLinearLearner):
-    """SMT-SZO-CV-ADAM: plays the best translation under weights moved at random."""
+    """SMT-SZO-CV-ADAM: plays the best translation under weights with Gaussian noise (Flaxman et al. 2005)."""
 
     def __init__(
         self, translator: LogLinearTranslator, config: LogLinearZerothOrderConfig, variate: ControlVariate, *, seed: int
     ) -> None:
         super().__init__(translator, config, variate, seed=seed)
-        self._noise = ParameterNoise([self._vector], config.noise)
+        self._noise = ParameterNoise([self._vector], config.noise_scale)
 
     def propose(self, source: str) -> str:
         self._noise.add((self._seed, self._round))

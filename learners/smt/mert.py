@@ -1,8 +1,9 @@
-"""Minimum error rate training: the weights whose best translations have the highest corpus BLEU on a tuning set.
+"""Minimum error rate training (Och 2003): weights that maximise corpus BLEU on a tuning set.
 
-Translate with k-best lists, search for better weights on all lists so far by exact line searches along coordinates and
-random directions from several starting points, and again, until nothing improves. BLEU does not ask how large weights
-are, so they are given back with absolute values that sum to 1.
+Each iteration translates the tuning set into k-best lists, merges them with those of earlier iterations, and searches
+for better weights on the merged lists. The search is coordinate ascent with exact line searches, along all coordinates
+and some random directions, from several starting points. It ends when nothing improves. The scale of the weights does
+not change the best translations, so the result is normalised: its absolute values sum to 1.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ import numpy as np
 from leaderboard.metrics.bleu import BleuStatistics, corpus_bleu, statistics, total
 from learners.errors import TrainingError
 from learners.smt.forest import LogLinearTranslator, Vector
-from learners.smt.line_search import CandidatePool, line_search, packed
+from learners.smt.line_search import CandidatePool, line_search, statistics_rows
 
 Pair = tuple[str, str]  # source and target
 
@@ -22,17 +23,17 @@ Pair = tuple[str, str]  # source and target
 class MertConfig:
     """How thoroughly to search."""
 
-    candidates: int = 100  # per sentence and iteration
-    iterations: int = 6  # of translating, at most
-    restarts: int = 6  # starting points drawn at random, besides the weights so far
-    directions: int = 10  # drawn at random for each step, besides the coordinates
-    gain: float = 0.05  # BLEU that another step or iteration must promise
+    candidates: int = 100  # the k of the k-best lists
+    iterations: int = 6  # times that the tuning set is translated, at most
+    restarts: int = 6  # random starting points, besides the best weights so far
+    directions: int = 10  # random directions per step, besides the coordinates
+    min_gain: float = 0.05  # BLEU that another step or iteration must promise
     seed: int = 0
 
 
 @dataclass(frozen=True)
 class TuningProgress:
-    """How tuning stands after the tuning set was translated again."""
+    """The state of tuning after the tuning set was translated once more."""
 
     step: int  # times that it was translated
     steps: int  # at most
@@ -41,15 +42,15 @@ class TuningProgress:
 
     @property
     def standing(self) -> str:
-        """In words."""
+        """Return the progress as a line of text."""
         return f"tuned {self.step} of at most {self.steps} times, BLEU {self.best_bleu:.2f}"
 
 
 Watch = Callable[[TuningProgress], None]
 
 
-def normalised(weights: Vector) -> Vector:
-    """The same translations from weights whose absolute values sum to 1."""
+def normalise(weights: Vector) -> Vector:
+    """Return the weights scaled so that their absolute values sum to 1; the best translations stay the same."""
     size = float(np.abs(weights).sum())
     return weights / size if size else weights
 
@@ -57,53 +58,56 @@ def normalised(weights: Vector) -> Vector:
 def mert(
     translator: LogLinearTranslator,
     pairs: Sequence[Pair],
-    config: MertConfig = MertConfig(),  # noqa: B008 (a config cannot be changed)
+    config: MertConfig = MertConfig(),  # noqa: B008 (it is immutable)
     *,
     watch: Watch = lambda _: None,
 ) -> Vector:
-    """Tune from the translator's weights on; returns the weights that did best, and leaves the translator alone."""
+    """Return the weights with the highest BLEU that a search from the translator's weights finds.
+
+    The translator keeps its weights.
+    """
     if not pairs:
         raise TrainingError("tuning needs at least one sentence pair")
     rng = np.random.default_rng(config.seed)
-    lists = _Lists(pairs)
-    weights = best = normalised(translator.weights)
+    lists = _KBestLists(pairs)
+    weights = best = normalise(translator.weights)
     best_bleu = -1.0
     for step in range(1, config.iterations + 1):
-        bleu, news = lists.translate(translator, weights, config.candidates)
+        bleu, has_new = lists.translate(translator, weights, config.candidates)
         if bleu > best_bleu:
             best, best_bleu = weights, bleu
         watch(TuningProgress(step, config.iterations, bleu, best_bleu))
-        if not news or step == config.iterations:
+        if not has_new or step == config.iterations:
             break
         pool = lists.pool()
-        climbed = [_climb(pool, start, config, rng) for start in _starts(best, config, rng)]
-        promised, weights = max(climbed, key=lambda end: end[0])
-        if promised < best_bleu + config.gain:
+        optima = [_ascend(pool, start, config, rng) for start in _starting_points(best, config, rng)]
+        promised, weights = max(optima, key=lambda optimum: optimum[0])
+        if promised < best_bleu + config.min_gain:
             break
     return best
 
 
-def _starts(weights: Vector, config: MertConfig, rng: np.random.Generator) -> list[Vector]:
-    """The weights so far, and others around them: the noise is as large as a weight usually is."""
+def _starting_points(weights: Vector, config: MertConfig, rng: np.random.Generator) -> list[Vector]:
+    """Return the weights and random points around them; the noise is as large as an average weight."""
     noise = rng.normal(scale=1 / len(weights), size=(config.restarts, len(weights)))
-    return [weights, *(normalised(weights + each) for each in noise)]
+    return [weights, *(normalise(weights + each) for each in noise)]
 
 
-def _climb(pool: CandidatePool, weights: Vector, config: MertConfig, rng: np.random.Generator) -> tuple[float, Vector]:
-    """Step along whichever direction gains most, until none does."""
+def _ascend(pool: CandidatePool, weights: Vector, config: MertConfig, rng: np.random.Generator) -> tuple[float, Vector]:
+    """Step along the direction that gains most until none gains enough; return the BLEU and the weights."""
     bleu = pool.bleu(weights)
     while True:
         directions = [*np.eye(len(weights)), *rng.normal(size=(config.directions, len(weights)))]
-        steps = [line_search(pool, weights, direction) for direction in directions]
-        best = max(range(len(steps)), key=lambda number: steps[number].bleu)
-        if steps[best].bleu < bleu + config.gain:
+        results = [line_search(pool, weights, direction) for direction in directions]
+        best = max(range(len(results)), key=lambda number: results[number].bleu)
+        if results[best].bleu < bleu + config.min_gain:
             return bleu, weights
-        bleu = steps[best].bleu
-        weights = normalised(weights + steps[best].step * directions[best])
+        bleu = results[best].bleu
+        weights = normalise(weights + results[best].step * directions[best])
 
 
-class _Lists:
-    """The k-best lists of all iterations, merged."""
+class _KBestLists:
+    """The k-best lists of all iterations, merged by sentence."""
 
     def __init__(self, pairs: Sequence[Pair]) -> None:
         self._pairs = pairs
@@ -111,23 +115,27 @@ class _Lists:
         self._statistics: list[dict[tuple[str, bytes], BleuStatistics]] = [{} for _ in pairs]
 
     def translate(self, translator: LogLinearTranslator, weights: Vector, k: int) -> tuple[float, bool]:
-        """Corpus BLEU of the best translations, and whether there were candidates that are new."""
-        chosen, news = [], False
+        """Add the k-best lists under these weights.
+
+        Returns:
+            The corpus BLEU of the best translations, and whether any candidate is new.
+        """
+        chosen, has_new = [], False
         for (source, reference), features, counts in zip(self._pairs, self._features, self._statistics, strict=True):
-            for place, derivation in enumerate(translator.forest(source, weights).k_best(weights, k)):
+            for rank, derivation in enumerate(translator.forest(source, weights).k_best(weights, k)):
                 key = (derivation.translation, derivation.features.tobytes())
                 if key not in counts:
-                    news = True
+                    has_new = True
                     features[key] = derivation.features
                     counts[key] = statistics(derivation.translation, reference)
-                if place == 0:
+                if rank == 0:
                     chosen.append(counts[key])
-        return corpus_bleu(total(chosen)), news
+        return corpus_bleu(total(chosen)), has_new
 
     def pool(self) -> CandidatePool:
         sizes = [len(features) for features in self._features]
         return CandidatePool(
             np.array([row for features in self._features for row in features.values()]),
-            packed([row for counts in self._statistics for row in counts.values()]),
+            statistics_rows([row for counts in self._statistics for row in counts.values()]),
             np.cumsum([0, *sizes]),
         )

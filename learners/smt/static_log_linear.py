@@ -5,12 +5,12 @@ from learners.smt.forest import Derivation, LogLinearTranslator
 
 
 def proposal_text(derivation: Derivation) -> str:
-    """The text to propose: never empty, never too long."""
+    """Return the text to propose: never empty, and within the length limit of the protocol."""
     return truncate_to_limit(derivation.translation.strip()) or PLACEHOLDER
 
 
 class StaticLogLinear(StaticSystem):
-    """SMT-static and SMT-oracle: the best derivation under the weights as tuned."""
+    """SMT-static and SMT-oracle: the Viterbi derivation under the tuned weights."""
 
     def __init__(self, translator: LogLinearTranslator) -> None:
         self._translator = translator

@@ -1,8 +1,9 @@
-"""Learning which words pay: a weight for each word and each pair of neighbours, on top of tuned weights.
+"""Lexicalised features: a learned weight for each target word and each target bigram, on top of the tuned weights.
 
-A dozen weights say how much fluency and fidelity count, but not that this shop calls it a rope and never a cord.
-Rewards do: candidates of one source differ in a few words, and the same few words come back in the next sentences. The
-dense weights stay as tuned, so where nothing has been learned yet, it plays nearly like the static system.
+The fourteen dense weights balance fluency and adequacy, but they cannot say that this shop calls it a rope and never a
+cord. Rewards can: the candidates of one source differ in a few words, and the same words occur again in the next
+sentences. The dense weights stay as tuned, so a learner that has learned nothing plays nearly like the static system.
+Moses calls such sparse features target n-gram features.
 """
 
 from collections import Counter
@@ -25,27 +26,27 @@ from learners.smt.static_log_linear import proposal_text
 
 @dataclass(frozen=True, kw_only=True)
 class TargetNgramConfig(GradientConfig):
-    """How far it strays from the tuned translation, and how fast it learns."""
+    """Exploration and step size."""
 
     optimiser: OptimiserConfig = field(
         default_factory=lambda: OptimiserConfig(Method.ADAGRAD, learning_rate=1.0, clip_norm=None)
     )
-    scale: float = 80.0  # times the tuned weights: samples cost next to nothing, and once words count they differ
-    candidates: int = 40  # of each sentence; with more, the room above the best one hardly grows
-    buckets: int = 1 << 16  # words and pairs are hashed into so many weights
+    weight_scale: float = 80.0  # on the tuned weights: samples cost little reward, and vary once n-grams have weights
+    candidates: int = 40  # k of the k-best list; a longer list hardly raises the best reward in it
+    buckets: int = 1 << 16  # n-grams are hashed into this many weights
 
 
 @dataclass(frozen=True, slots=True)
-class _Draw:
-    """The candidate that was drawn, as what it has and what all candidates have on average."""
+class _SampledCandidate:
+    """The n-gram counts of a sampled candidate, and their expectation over all candidates."""
 
-    places: npt.NDArray[np.intp]  # of the weights by which candidates differ
-    drawn: Vector  # its counts there
+    indices: npt.NDArray[np.intp]  # of the weights, for the n-grams in which candidates differ
+    counts: Vector
     expected: Vector
 
 
 class TargetNgramLearner(GradientLearner):
-    """SMT-EL-WORDS: expected loss over k-best lists."""
+    """SMT-EL-WORDS: expected loss over k-best lists, learning the weights of target n-grams."""
 
     def __init__(
         self, translator: LogLinearTranslator, config: TargetNgramConfig, variate: ControlVariate, *, seed: int
@@ -55,42 +56,43 @@ class TargetNgramLearner(GradientLearner):
         super().__init__(vector, config, variate, seed=seed)
         self._translator = translator
         self._config = config
-        self._draw: _Draw | None = None
+        self._sample: _SampledCandidate | None = None
 
     def propose(self, source: str) -> str:
         tuned = self._translator.weights
         candidates = self._translator.forest(source, tuned).k_best(tuned, self._config.candidates)
-        places, counts = differences([one.translation for one in candidates], self._config.buckets)
-        fixed = np.array([one.features @ tuned for one in candidates])
-        scores = self._config.scale * fixed + counts @ self._vector.numpy()[places]
-        odds = np.exp(scores - scores.max())
-        odds /= odds.sum()
-        chosen = int(np.searchsorted(np.cumsum(odds)[:-1], self._rng.random(), side="right"))
-        self._draw = _Draw(places, counts[chosen], odds @ counts)
+        indices, counts = differing_ngrams([one.translation for one in candidates], self._config.buckets)
+        dense_scores = np.array([one.features @ tuned for one in candidates])
+        scores = self._config.weight_scale * dense_scores + counts @ self._vector.numpy()[indices]
+        probabilities = np.exp(scores - scores.max())
+        probabilities /= probabilities.sum()
+        chosen = int(np.searchsorted(np.cumsum(probabilities)[:-1], self._rng.random(), side="right"))
+        self._sample = _SampledCandidate(indices, counts[chosen], probabilities @ counts)
         return proposal_text(candidates[chosen])
 
-    def _learn(self, source: str, advantage: float) -> None:  # noqa: ARG002 (the draw knows its candidates)
-        draw = self._draw
-        assert draw is not None, "a reward follows a proposal"
-        assert self._vector.grad is not None, "it was made with the weights"
-        gradient = torch.from_numpy(log_linear_gradient(advantage, draw.drawn, draw.expected))
-        self._vector.grad.index_add_(0, torch.from_numpy(draw.places), gradient)
+    def _learn(self, source: str, advantage: float) -> None:  # noqa: ARG002 (the sample is the source's)
+        sample = self._sample
+        assert sample is not None, "a reward follows a proposal"
+        assert self._vector.grad is not None, "the constructor allocates the gradient"
+        gradient = torch.from_numpy(log_linear_gradient(advantage, sample.counts, sample.expected))
+        self._vector.grad.index_add_(0, torch.from_numpy(sample.indices), gradient)
         self._optimiser.step()
 
 
-def differences(translations: Sequence[str], buckets: int) -> tuple[npt.NDArray[np.intp], Vector]:
-    """In which words and pairs of neighbours translations differ: their places among the weights, and counts by row."""
-    rows = [_counted(translation) for translation in translations]
-    names = [name for name in dict.fromkeys(name for row in rows for name in row) if _differs(name, rows)]
-    counts = np.array([[row[name] for name in names] for row in rows], np.float64).reshape(len(rows), len(names))
-    return np.array([bucket(name, buckets) for name in names], np.intp), counts
+def differing_ngrams(translations: Sequence[str], buckets: int) -> tuple[npt.NDArray[np.intp], Vector]:
+    """Return the weight indices of the words and bigrams in which translations differ, and their counts by row."""
+    rows = [_count_ngrams(translation) for translation in translations]
+    ngrams = [ngram for ngram in dict.fromkeys(ngram for row in rows for ngram in row) if _differs(ngram, rows)]
+    counts = np.array([[row[ngram] for ngram in ngrams] for row in rows], np.float64).reshape(len(rows), len(ngrams))
+    return np.array([bucket(ngram, buckets) for ngram in ngrams], np.intp), counts
 
 
-def _counted(translation: str) -> Counter[str]:
+def _count_ngrams(translation: str) -> Counter[str]:
+    """Return the counts of all words and bigrams, with empty strings as sentence boundaries."""
     words = translation.split()
-    return Counter([*words, *(f"{one} {other}" for one, other in pairwise(["", *words, ""]))])
+    return Counter([*words, *(f"{first} {second}" for first, second in pairwise(["", *words, ""]))])
 
 
-def _differs(name: str, rows: Sequence[Counter[str]]) -> bool:
-    first = rows[0][name]
-    return any(row[name] != first for row in rows)
+def _differs(ngram: str, rows: Sequence[Counter[str]]) -> bool:
+    first = rows[0][ngram]
+    return any(row[ngram] != first for row in rows)

@@ -1,4 +1,7 @@
-"""What a grammar offers for one source sentence: only the rules that match are ever scored."""
+"""The translation options of one source sentence: all rules that match it.
+
+Rules are scored when they match, never all of them, so new weights cost nothing.
+"""
 
 from typing import NamedTuple
 
@@ -12,99 +15,104 @@ from learners.smt.hashing import (
     Array,
     argsort_descending,
     claim_slot,
+    compiled_internal,
     copy_elements,
     hash_combine,
-    inner,
     table_size,
 )
 from learners.smt.language_model import END, LanguageModel, predict
 
 FEATURE_COUNT = len(FEATURES)
-NODE = 6  # the column of a match after those of the spans: the trie node of its source side
-# options that every sentence has, whatever the grammar
-NOTHING, GOAL, BEGIN, GLUE, SPECIAL_OPTIONS = range(5)
+NODE = 6  # the last column of a match, after those of the spans: the trie node of its source side
+MATCH_COLUMNS = 7
+# Options of every sentence, whatever the grammar: the empty start, the end of the sentence, the first part of a
+# translation, and every further part.
+EMPTY, GOAL, BEGIN, GLUE = range(4)
+SPECIAL_OPTIONS = 4
 
 
 class TranslationOptions(NamedTuple):
-    """Translations of source sides, in lists that go from the best to the worst."""
+    """Translations of source sides, in lists sorted from best to worst."""
 
-    features: Array  # [option, feature]; those of the language model and of jumps are not known yet
-    score: Array  # by the features
-    estimate: Array  # with what the language model says about the words by themselves
+    features: Array  # [option, feature]; those of the language model and of distortion are not known yet
+    score: Array  # weights . features
+    estimate: Array  # the score, plus the language model score of the words without context
     start: Array  # of the symbols, by option and one more
     symbols: Array  # words; -1 and -2 are the two tails of an edge
     list_start: Array  # of the options, by list and one more
-    list_of: Array  # by match; the lists of single source words that are copied come last
+    list_of: Array  # by match; the lists of copied source words come last
 
 
-@inner
-def match_rules(grammar: Grammar, sentence: Array, longest: int, gaps: int, matches: Array) -> int:
-    """Find source sides in the sentence; returns how many, and fills in as many as there is room for."""
+@compiled_internal
+def match_rules(grammar: Grammar, sentence: Array, max_span: int, max_gaps: int, matches: Array) -> int:
+    """Find all source sides in the sentence; return how many, and write as many as fit into ``matches``."""
     count = 0
     n = len(sentence)
-    stack = np.empty((64 + longest * longest * 4, 7), np.int32)
-    item = np.empty(7, np.int32)
+    stack = np.empty((64 + max_span * max_span * 4, MATCH_COLUMNS), np.int32)
+    item = np.empty(MATCH_COLUMNS, np.int32)
     for i in range(n):
-        bound = min(n, i + longest)
+        bound = min(n, i + max_span)
         stack[0, :] = -1
         stack[0, FROM], stack[0, TO], stack[0, NODE] = i, i, ROOT
         height = 1
         while height:
             height -= 1
-            copy_elements(stack[height], item, 7)
+            copy_elements(stack[height], item, MATCH_COLUMNS)
             node, position = item[NODE], item[TO]
             if grammar.first_rule[node] < grammar.first_rule[node + 1]:
                 if count < len(matches):
-                    copy_elements(item, matches[count], 7)
+                    copy_elements(item, matches[count], MATCH_COLUMNS)
                 count += 1
             if position < bound:
                 height = _push_word(grammar, sentence, item, stack, height)
-                height = _push_gaps(grammar, item, bound, gaps, stack, height)
+                height = _push_gaps(grammar, item, bound, max_gaps, stack, height)
     return count
 
 
-@inner
+@compiled_internal
 def _push_word(grammar: Grammar, sentence: Array, item: Array, stack: Array, height: int) -> int:
+    """Push the item extended by the next word, if the trie has it; return the height of the stack."""
     if sentence[item[TO]] >= 0:
         node = child(grammar, item[NODE], sentence[item[TO]])
         if node >= 0:
-            copy_elements(item, stack[height], 7)
+            copy_elements(item, stack[height], MATCH_COLUMNS)
             stack[height, TO], stack[height, NODE] = item[TO] + 1, node
             height += 1
     return height
 
 
-@inner
-def _push_gaps(grammar: Grammar, item: Array, bound: int, gaps: int, stack: Array, height: int) -> int:
-    """A gap of every length, unless the item ends with one or has enough of them."""
+@compiled_internal
+def _push_gaps(grammar: Grammar, item: Array, bound: int, max_gaps: int, stack: Array, height: int) -> int:
+    """Push a gap of every length, unless the item ends with a gap or has the maximum of gaps; return the height."""
     position = item[TO]
     used = (item[GAP1] >= 0) + (item[GAP2] >= 0)
-    if used >= gaps or (used and position == max(item[END1], item[END2])):
+    if used >= max_gaps or (used and position == max(item[END1], item[END2])):
         return height
     node = child(grammar, item[NODE], GAP - used)
     if node < 0:
         return height
     for end in range(position + 1, bound + 1):
-        copy_elements(item, stack[height], 7)
+        copy_elements(item, stack[height], MATCH_COLUMNS)
         stack[height, TO], stack[height, NODE] = end, node
         stack[height, GAP1 + 2 * used], stack[height, END1 + 2 * used] = position, end
         height += 1
     return height
 
 
-@inner
-def find_matches(grammar: Grammar, sentence: Array, longest: int, gaps: int) -> Array:
-    matches = np.empty((256 * (len(sentence) + 1), 7), np.int32)
-    count = match_rules(grammar, sentence, longest, gaps, matches)
+@compiled_internal
+def find_matches(grammar: Grammar, sentence: Array, max_span: int, max_gaps: int) -> Array:
+    """Return all matches of source sides in the sentence, one per row; columns of absent gaps are -1."""
+    matches = np.empty((256 * (len(sentence) + 1), MATCH_COLUMNS), np.int32)
+    count = match_rules(grammar, sentence, max_span, max_gaps, matches)
     if count > len(matches):
-        matches = np.empty((count, 7), np.int32)
-        match_rules(grammar, sentence, longest, gaps, matches)
+        matches = np.empty((count, MATCH_COLUMNS), np.int32)
+        match_rules(grammar, sentence, max_span, max_gaps, matches)
     return matches[:count]
 
 
-@inner
+@compiled_internal
 def untranslated_positions(sentence: Array, matches: Array) -> Array:
-    """The positions of source words that no rule translates by themselves."""
+    """Return the positions of source words that no rule translates on their own."""
     translated = np.zeros(len(sentence), np.bool_)
     for m in range(len(matches)):
         if matches[m, TO] - matches[m, FROM] == 1:
@@ -112,13 +120,14 @@ def untranslated_positions(sentence: Array, matches: Array) -> Array:
     return np.flatnonzero(~translated)
 
 
-@inner
+@compiled_internal
 def collect_options(
     grammar: Grammar, model: LanguageModel, matches: Array, copied: Array, weights: Array, prefix: bool
 ) -> TranslationOptions:
-    """Score the translations of everything that matches, and of words that are copied under these numbers.
+    """Return the scored translations of all matches, and of the words that are copied, given by their target ids.
 
-    With a prefix, words follow those of the edge's first tail: this is how phrases are put one after the other.
+    With ``prefix``, the words of an option follow those of the edge's first tail: this is how the phrase-based decoder
+    appends a phrase to a hypothesis.
     """
     nodes, list_of = _lists(matches)
     lists = 1 + len(nodes) + len(copied)
@@ -151,9 +160,9 @@ def collect_options(
     return options
 
 
-@inner
+@compiled_internal
 def _lists(matches: Array) -> tuple[Array, Array]:
-    """The different source sides, and the number of each match's list."""
+    """Return the distinct source sides, and the number of each match's list."""
     keys = np.zeros(table_size(len(matches)), np.int64)
     numbers = np.zeros(len(keys), np.int32)
     nodes, list_of = np.empty(len(matches), np.int32), np.empty(len(matches), np.int32)
@@ -168,16 +177,16 @@ def _lists(matches: Array) -> tuple[Array, Array]:
     return nodes[:count], list_of
 
 
-@inner
+@compiled_internal
 def _add_special(options: TranslationOptions, weights: Array) -> None:
-    """The empty start, the end, the first part of a translation and every further part."""
+    """Write the options that do not come from the grammar."""
     copy_elements(np.array([-1, END, -1, -2, -1, -2]), options.symbols, 6)
     copy_elements(np.array([0, 0, 2, 4, 6]), options.start, SPECIAL_OPTIONS + 1)
     options.features[GLUE, FEATURE.Glue] = 1.0
     options.score[GLUE] = options.estimate[GLUE] = weights[FEATURE.Glue]
 
 
-@inner
+@compiled_internal
 def _dot(features: Array, weights: Array) -> float:
     total = 0.0
     for k in range(len(weights)):
@@ -185,7 +194,7 @@ def _dot(features: Array, weights: Array) -> float:
     return total
 
 
-@inner
+@compiled_internal
 def _rule_features(grammar: Grammar, node: int, rule: int, features: Array) -> None:
     count, source_count = grammar.rule_count[rule], grammar.source_count[node]
     features[FEATURE.EgivenFCoherent] = np.log10(count / source_count)
@@ -207,15 +216,15 @@ def _rule_features(grammar: Grammar, node: int, rule: int, features: Array) -> N
             features[FEATURE.Reordering] = -1.0
 
 
-@inner
+@compiled_internal
 def _add_rules(grammar: Grammar, options: TranslationOptions, node: int, at: int, weights: Array, prefix: bool) -> None:
-    """All translations of one source side, the most promising first."""
+    """Write all translations of one source side, best estimate first."""
     first, last = grammar.first_rule[node], grammar.first_rule[node + 1]
     features = np.zeros((last - first, FEATURE_COUNT))
     estimates = np.empty(last - first)
     for r in range(last - first):
         _rule_features(grammar, node, first + r, features[r])
-        estimates[r] = _dot(features[r], weights) + weights[FEATURE.LanguageModel] * grammar.fluency[first + r]
+        estimates[r] = _dot(features[r], weights) + weights[FEATURE.LanguageModel] * grammar.lm_estimate[first + r]
     order = argsort_descending(estimates)
     for k in range(len(order)):
         rule = first + order[k]
@@ -232,10 +241,11 @@ def _add_rules(grammar: Grammar, options: TranslationOptions, node: int, at: int
         options.start[at + k + 1] = end
 
 
-@inner
+@compiled_internal
 def _add_copy(
     model: LanguageModel, options: TranslationOptions, at: int, word: int, weights: Array, prefix: bool
 ) -> None:
+    """Write the option that copies a source word."""
     features = options.features[at]
     features[FEATURE.PassThrough] = 1.0
     features[FEATURE.WordPenalty] = -1.0

@@ -1,4 +1,4 @@
-"""A statistical translator: its models, its weights, and a decoder of either kind."""
+"""A statistical translator: trained models, weights, and one of the two decoders."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -16,15 +16,14 @@ from learners.smt.features import FEATURES
 from learners.smt.forest import Vector
 from learners.smt.grammar import Grammar, build_grammar
 from learners.smt.hashing import Array
-from learners.smt.hypergraph import Hypergraph, graph_of
-from learners.smt.language_model import RESERVED_IDS, LanguageModel
-from learners.smt.language_model import train as train_language_model
+from learners.smt.hypergraph import Hypergraph, extract_hypergraph
+from learners.smt.language_model import RESERVED_IDS, LanguageModel, train_language_model
 from learners.smt.model_file import read_model_file, write_model_file
 from learners.smt.word_index import WordIndex
 
-FORMAT = "smt 2"  # changes when an older file can no longer be read
+FORMAT = "smt 2"  # changes whenever older files can no longer be read
 COMPILE_NOTICE = "compiling the statistical decoder, once on this machine: about a minute"
-# What a model starts with before it is tuned; by hand, on synthetic text.
+# Weights before tuning; set by hand on synthetic text. Features that are not listed have weight 0.
 INITIAL_WEIGHTS = {
     "EgivenFCoherent": 1.0,
     "MaxLexFgivenE": 0.3,
@@ -35,17 +34,20 @@ INITIAL_WEIGHTS = {
     "PassThrough": -3.0,
     "Reordering": 0.2,
 }
+# Arrays whose names in model files differ from the fields of ``Grammar``.
+_GRAMMAR_NAMES_IN_FILES = {"lm_estimate": "fluency"}
 
 Report = Callable[[str], None]
 
 
 def initial_weights() -> Vector:
+    """Return the weights that tuning starts from."""
     return np.array([INITIAL_WEIGHTS.get(name, 0.0) for name in FEATURES])
 
 
 @dataclass(frozen=True)
 class SmtModel:
-    """All that was learned from text; translators may share it."""
+    """Everything that was learned from text; several translators may share it."""
 
     config: SmtConfig
     source_words: WordIndex
@@ -61,43 +63,55 @@ class SmtModel:
         report: Report = lambda _line: None,
         monolingual: Iterable[str] = (),
     ) -> Self:
-        """Learn from sentence pairs; the language model may read more of the target language."""
+        """Return a model trained on sentence pairs.
+
+        Args:
+            pairs: tokenised sources and targets.
+            config: the limits of training and search.
+            report: receives a line of text at each stage.
+            monolingual: more sentences of the target language, for the language model.
+
+        Raises:
+            TrainingError: no pair is usable.
+        """
         config = config or SmtConfig()
         split = [(source.split(), target.split()) for source, target in pairs]
         usable = [pair for pair in split if all(pair) and sum(map(len, pair)) <= config.max_pair_length]
         if not usable:
-            raise TrainingError("no translation model can be learned from an empty text")
+            raise TrainingError("a translation model cannot be trained on an empty text: give it sentence pairs")
         more = [line.split() for line in monolingual]
-        source_words = WordIndex.of(source for source, _ in usable)
-        target_words = WordIndex.of([*(target for _, target in usable), *more], RESERVED_IDS)
+        source_words = WordIndex.from_sentences(source for source, _ in usable)
+        target_words = WordIndex.from_sentences([*(target for _, target in usable), *more], RESERVED_IDS)
         report(f"aligning the words of {len(usable):,} sentence pairs")
         alignment = align_corpus(usable, source_words, target_words, config.alignment_iterations)
         report("counting n-grams")
-        sentences = (target_words.numbers(sentence) for sentence in [*(target for _, target in usable), *more])
+        sentences = (target_words.ids_of(sentence) for sentence in [*(target for _, target in usable), *more])
         language_model = train_language_model(sentences, config.lm_order, len(target_words))
         report("extracting rules (on a new machine this is compiled first: a minute)")
         grammar = build_grammar(alignment, language_model, config)
         report(f"learned {len(grammar.rule_count):,} rules")
         return cls(config, source_words, target_words, grammar, language_model)
 
-    def arrays(self) -> dict[str, Array]:
-        model = self.language_model
+    def to_arrays(self) -> dict[str, Array]:
+        """Return the model as named arrays for a model file."""
+        grammar = self.grammar._asdict()
         return {
-            **self.grammar._asdict(),
-            "ngram_keys": model.keys,
-            "ngram_values": model.values,
-            "source_words": self.source_words.packed(),
-            "target_words": self.target_words.packed(),
+            **{_GRAMMAR_NAMES_IN_FILES.get(name, name): array for name, array in grammar.items()},
+            "ngram_keys": self.language_model.keys,
+            "ngram_values": self.language_model.values,
+            "source_words": self.source_words.to_array(),
+            "target_words": self.target_words.to_array(),
         }
 
     @classmethod
     def from_arrays(cls, config: SmtConfig, arrays: dict[str, Array]) -> Self:
-        target_words = WordIndex.unpacked(arrays["target_words"], RESERVED_IDS)
+        """Return the model whose ``to_arrays`` this is."""
+        target_words = WordIndex.from_array(arrays["target_words"], RESERVED_IDS)
         return cls(
             config,
-            WordIndex.unpacked(arrays["source_words"]),
+            WordIndex.from_array(arrays["source_words"]),
             target_words,
-            Grammar(**{name: arrays[name] for name in Grammar._fields}),
+            Grammar(**{name: arrays[_GRAMMAR_NAMES_IN_FILES.get(name, name)] for name in Grammar._fields}),
             LanguageModel(arrays["ngram_keys"], arrays["ngram_values"], config.lm_order, len(target_words)),
         )
 
@@ -108,7 +122,7 @@ class SmtTranslator:
     def __init__(self, model: SmtModel, kind: DecoderKind = DecoderKind.HIERO, weights: Vector | None = None) -> None:
         self.model = model
         self.kind = DecoderKind(kind)
-        self.config = model.config  # of search, too; may be replaced
+        self.config = model.config  # its limits of search may be changed after training
         self.weights = initial_weights() if weights is None else np.array(weights, np.float64)
         self._compiled = False
 
@@ -122,29 +136,25 @@ class SmtTranslator:
         report: Report = lambda _line: None,
         monolingual: Iterable[str] = (),
     ) -> Self:
-        """Learn a model from sentence pairs; see ``SmtModel.train``."""
+        """Return a translator with a model trained on sentence pairs, not yet tuned; see ``SmtModel.train``."""
         return cls(SmtModel.train(pairs, config, report, monolingual), kind)
-
-    def with_kind(self, kind: DecoderKind) -> "SmtTranslator":
-        """The other decoder, untuned, on the same model."""
-        return SmtTranslator(self.model, kind)
 
     @property
     def features(self) -> tuple[str, ...]:
         return FEATURES
 
     def forest(self, source: str, weights: Vector) -> Hypergraph:
-        """Search with these weights; unknown words are copied."""
+        """Return the hypergraph of a search with these weights; unknown words are copied."""
         words = source.split()
-        numbers = self.model.source_words.numbers(words)
-        copies, spelling = self._copies(words)
+        source_ids = self.model.source_words.ids_of(words)
+        copy_ids, word_of = self._copies(words)
         if not self._compiled:
             self._compile()
-        chart, options = self._search(numbers, copies, np.asarray(weights, np.float64))
-        return Hypergraph(graph_of(chart, options), spelling)
+        chart, options = self._search(source_ids, copy_ids, np.asarray(weights, np.float64))
+        return Hypergraph(extract_hypergraph(chart, options), word_of)
 
     def _compile(self) -> None:
-        """Do everything once with an empty sentence; say so if the user has to wait."""
+        """Run everything once on an empty sentence, with a notice if compiling takes long."""
         self._compiled = True
         with notice_if_slow(COMPILE_NOTICE):
             forest = self.forest("", self.weights)
@@ -152,52 +162,63 @@ class SmtTranslator:
             forest.sample(self.weights, np.random.default_rng(0))
             forest.expectation(self.weights)
 
-    def _search(self, numbers: Array, copies: Array, weights: Vector) -> Any:
+    def _search(self, source_ids: Array, copy_ids: Array, weights: Vector) -> Any:
         model, config = self.model, self.config
-        shared = model.grammar, model.language_model, numbers, copies, weights
+        inputs = model.grammar, model.language_model, source_ids, copy_ids, weights
         if self.kind is DecoderKind.HIERO:
-            return hiero_decoder.decode_hiero(*shared, config.max_span, config.pop_limit)
-        return phrase_decoder.decode_phrase_based(
-            *shared, config.max_phrase_length, config.distortion_limit, config.pop_limit
-        )
+            return hiero_decoder.decode_hiero(*inputs, config.max_span, config.pop_limit)
+        limits = config.max_phrase_length, config.distortion_limit, config.pop_limit
+        return phrase_decoder.decode_phrase_based(*inputs, *limits)
 
     def _copies(self, words: list[str]) -> tuple[Array, Callable[[int], str]]:
-        """Source words as target words; those that the target language lacks get numbers behind all others."""
+        """Return the source words as target ids, and a function that returns the word of any target id.
+
+        Words that the target vocabulary lacks get ids after all others.
+        """
         known = self.model.target_words
         unknown: dict[str, int] = {}
-        copies = []
+        copy_ids = []
         for word in words:
-            number = known.number(word)
-            copies.append(number if number >= 0 else len(known) + unknown.setdefault(word, len(unknown)))
-        spellings = list(unknown)
+            word_id = known.id_of(word)
+            copy_ids.append(word_id if word_id >= 0 else len(known) + unknown.setdefault(word, len(unknown)))
+        unknown_words = list(unknown)
 
-        def spelling(number: int) -> str:
-            return known.spelling(number) if number < len(known) else spellings[number - len(known)]
+        def word_of(word_id: int) -> str:
+            return known.word_of(word_id) if word_id < len(known) else unknown_words[word_id - len(known)]
 
-        return np.array(copies, np.int32), spelling
+        return np.array(copy_ids, np.int32), word_of
 
     def save(self, path: Path) -> None:
-        """One file with the model, the kind of decoder and the weights."""
+        """Write the model, the kind of decoder and the weights to one file."""
         values = {
             "format": FORMAT,
             "recipe": self.config.to_file(),
             "kind": self.kind,
             "weights": dict(zip(FEATURES, self.weights.tolist(), strict=True)),
         }
-        write_model_file(path, self.model.arrays(), values)
+        write_model_file(path, self.model.to_arrays(), values)
 
     @classmethod
     def load(cls, path: Path, kind: DecoderKind | None = None) -> Self:
-        """What was saved; asked for the other kind of decoder, it has weights that are not tuned."""
+        """Return the translator in a file.
+
+        Args:
+            path: a file that ``save`` wrote.
+            kind: the decoder; the saved one by default. The weights of the other decoder are the initial ones.
+
+        Raises:
+            SnapshotError: the file is damaged, or is not of this version.
+        """
         arrays, values = read_model_file(path)
         if values.get("format") != FORMAT:
             raise SnapshotError(f"{path} is not a statistical translator of this version of banditmt")
         try:
             config = SmtConfig.from_file(values["recipe"])
-            saved, weights = DecoderKind(values["kind"]), np.array([values["weights"][name] for name in FEATURES])
+            saved_kind = DecoderKind(values["kind"])
+            weights = np.array([values["weights"][name] for name in FEATURES])
             model = SmtModel.from_arrays(config, arrays)
         except SnapshotError as reason:
             raise SnapshotError(f"{path}: {reason}") from None
         except (KeyError, TypeError, ValueError, UnicodeDecodeError):
             raise SnapshotError(f"{path} lacks a part of a statistical translator") from None
-        return cls(model, kind or saved, weights if kind in (None, saved) else None)
+        return cls(model, kind or saved_kind, weights if kind in (None, saved_kind) else None)

@@ -1,4 +1,4 @@
-"""The words of one language, numbered."""
+"""Integer ids for the words of one language."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -7,39 +7,45 @@ import numpy as np
 
 from learners.smt.hashing import Array
 
+UNKNOWN_ID = -1
+
 
 class WordIndex:
-    """WordIndex and their numbers, which start after the reserved ones."""
+    """A two-way mapping of words and ids; the first ids are reserved for special symbols."""
 
     def __init__(self, words: Sequence[str], reserved: int = 0) -> None:
         self.reserved = reserved
         self._words = list(words)
-        self._numbers = {word: number for number, word in enumerate(words, reserved)}
+        self._ids = {word: word_id for word_id, word in enumerate(words, reserved)}
 
     @classmethod
-    def of(cls, sentences: Iterable[Sequence[str]], reserved: int = 0) -> "WordIndex":
-        """All words of a text, the most frequent first: neighbours in memory are used together."""
+    def from_sentences(cls, sentences: Iterable[Sequence[str]], reserved: int = 0) -> "WordIndex":
+        """Return an index of all words of a text.
+
+        Frequent words come first, so that entries which are used together are close in memory.
+        """
         counts = Counter(word for sentence in sentences for word in sentence)
         return cls(sorted(counts, key=lambda word: (-counts[word], word)), reserved)
 
     def __len__(self) -> int:
         return self.reserved + len(self._words)
 
-    def number(self, word: str) -> int:
-        """The number of a word, or -1."""
-        return self._numbers.get(word, -1)
+    def id_of(self, word: str) -> int:
+        """Return the id of a word, or ``UNKNOWN_ID``."""
+        return self._ids.get(word, UNKNOWN_ID)
 
-    def numbers(self, sentence: Sequence[str]) -> Array:
-        return np.array([self.number(word) for word in sentence], np.int32)
+    def ids_of(self, sentence: Sequence[str]) -> Array:
+        return np.array([self.id_of(word) for word in sentence], np.int32)
 
-    def spelling(self, number: int) -> str:
-        return self._words[number - self.reserved]
+    def word_of(self, word_id: int) -> str:
+        return self._words[word_id - self.reserved]
 
-    def packed(self) -> Array:
-        """All words as bytes."""
+    def to_array(self) -> Array:
+        """Return all words as UTF-8 bytes, one word per line."""
         return np.frombuffer("\n".join(self._words).encode(), np.uint8)
 
     @classmethod
-    def unpacked(cls, data: Array, reserved: int = 0) -> "WordIndex":
+    def from_array(cls, data: Array, reserved: int = 0) -> "WordIndex":
+        """Return the index whose ``to_array`` this is."""
         text = data.tobytes().decode()
         return cls(text.split("\n") if text else [], reserved)

@@ -17,13 +17,13 @@ from learners.systems.system import OURS, TASK_PAPER, BanditSystem, NonLearningS
 # Times the tuned weights, whose absolute values sum to 1. At 10, samples lose much reward; at 100, they hardly differ.
 WEIGHT_SCALE = 30.0
 EL_ADADELTA = LogLinearExpectedLossConfig(
-    optimiser=OptimiserConfig(Method.ADADELTA, learning_rate=1.0, clip_norm=None), scale=WEIGHT_SCALE
+    optimiser=OptimiserConfig(Method.ADADELTA, learning_rate=1.0, clip_norm=None), weight_scale=WEIGHT_SCALE
 )
 EL_ADAM = LogLinearExpectedLossConfig(
-    optimiser=OptimiserConfig(Method.ADAM, learning_rate=0.01, clip_norm=None), scale=WEIGHT_SCALE
+    optimiser=OptimiserConfig(Method.ADAM, learning_rate=0.01, clip_norm=None), weight_scale=WEIGHT_SCALE
 )
 SZO_ADAM = LogLinearZerothOrderConfig(
-    optimiser=OptimiserConfig(Method.ADAM, learning_rate=0.003, clip_norm=None), scale=WEIGHT_SCALE
+    optimiser=OptimiserConfig(Method.ADAM, learning_rate=0.003, clip_norm=None), weight_scale=WEIGHT_SCALE
 )
 
 SYSTEMS = (

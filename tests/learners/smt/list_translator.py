@@ -1,4 +1,4 @@
-"""Translators whose forests are short lists of derivations: everything about them can be enumerated."""
+"""A translator whose forests are short lists of derivations, so that tests can enumerate them."""
 
 import zlib
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ import numpy as np
 
 from learners.smt.forest import Derivation
 
-# Card B4: three candidates with three features.
+# Three candidates with three features, for numbers worked out by hand.
 CANDIDATES = [
     Derivation("a c c", np.array([1.0, 0, 2])),
     Derivation("b c", np.array([0.0, 1, 1])),
@@ -17,22 +17,22 @@ CANDIDATE_WEIGHTS = np.array([0.5, 0.2, 0.1])
 
 
 class ListForest:
-    """All derivations, in a list."""
+    """A forest that is a list of derivations."""
 
     def __init__(self, derivations):
         self._derivations = derivations
         self._features = np.array([one.features for one in derivations])
 
-    def _odds(self, weights):
+    def _probabilities(self, weights):
         scores = self._features @ weights
-        odds = np.exp(scores - scores.max())
-        return odds / odds.sum()
+        unnormalised = np.exp(scores - scores.max())
+        return unnormalised / unnormalised.sum()
 
     def best(self, weights):
         return self._derivations[int(np.argmax(self._features @ weights))]
 
     def sample(self, weights, rng):
-        return self._derivations[int(rng.choice(len(self._derivations), p=self._odds(weights)))]
+        return self._derivations[int(rng.choice(len(self._derivations), p=self._probabilities(weights)))]
 
     def k_best(self, weights, k):
         order = np.argsort(-(self._features @ weights), kind="stable")
@@ -45,15 +45,15 @@ class ListForest:
         return float(np.log(np.exp(self._features @ weights).sum()))
 
     def expectation(self, weights):
-        return self._odds(weights) @ self._features
+        return self._probabilities(weights) @ self._features
 
 
 @dataclass
 class ListTranslator:
-    """Knows a list of derivations for each source; or the same for all of them."""
+    """Has a list of derivations for each source, and a default list for all others."""
 
     lists: dict = field(default_factory=dict)
-    usual: list = field(default_factory=lambda: CANDIDATES)
+    default: list = field(default_factory=lambda: CANDIDATES)
     weights: np.ndarray = field(default_factory=CANDIDATE_WEIGHTS.copy)
 
     @property
@@ -62,11 +62,11 @@ class ListTranslator:
 
     def forest(self, source, weights):
         assert len(weights) == len(self.weights)
-        return ListForest(self.lists.get(source, self.usual))
+        return ListForest(self.lists.get(source, self.default))
 
 
 def random_lists(sources, seed=0, size=6, dimension=3):
-    """Other derivations for each source, of words that are in nobody's dictionary."""
+    """Return random derivations for each source."""
     lists = {}
     for source in sources:
         rng = np.random.default_rng([seed, zlib.crc32(source.encode())])

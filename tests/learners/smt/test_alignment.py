@@ -17,9 +17,9 @@ def matrix(rows, columns, links):
 
 
 def test_grow_diag_final_and():
-    there = matrix(4, 5, [(0, 0), (1, 1), (2, 1), (3, 4)])
-    back = matrix(5, 4, [(0, 0), (1, 1), (4, 0)])
-    assert symmetrise(there, back).tolist() == [
+    forward = matrix(4, 5, [(0, 0), (1, 1), (2, 1), (3, 4)])
+    backward = matrix(5, 4, [(0, 0), (1, 1), (4, 0)])
+    assert symmetrise(forward, backward).tolist() == [
         [0, 0],
         [1, 1],  # both directions agree
         [2, 1],  # grown: beside a link, and the source word had none
@@ -27,9 +27,9 @@ def test_grow_diag_final_and():
     ]  # but not 0-4: source word 0 has one
 
 
-def test_words_are_aligned_across_a_reordering():
+def test_words_are_aligned_across_reordering():
     pairs = [(source.split(), target.split()) for source, target in PAIRS]
-    sources, targets = WordIndex.of(s for s, _ in pairs), WordIndex.of((t for _, t in pairs), 3)
+    sources, targets = WordIndex.from_sentences(s for s, _ in pairs), WordIndex.from_sentences((t for _, t in pairs), 3)
     text = align_corpus(pairs, sources, targets, iterations=5).bitext
     assert pairs[0][0] == ["ich", "habe", "den", "hund", "gesehen"]
     assert pairs[0][1] == ["i", "have", "seen", "the", "dog"]
@@ -42,8 +42,8 @@ def probability(lexicon, given, word):
     return lexicon.probabilities[slot] if slot >= 0 else 0.0
 
 
-def test_lexical_probabilities_are_shares_of_links():
-    """ja/yes twice, ja/indeed once; wohl has no partner, nor has sir."""
+def test_lexical_probabilities_are_relative_frequencies_of_links():
+    """ja is linked to yes twice and to indeed once; wohl and sir have no link."""
     pairs = [(["ja", "wohl"], ["yes", "sir"]), (["ja"], ["yes"]), (["ja"], ["indeed"])]
     sources, targets = WordIndex(["ja", "wohl"]), WordIndex(["yes", "sir", "indeed"], 3)
     links = [np.array([[0, 0]])] * 3
@@ -57,6 +57,6 @@ def test_lexical_probabilities_are_shares_of_links():
     assert probability(backwards, NULL_WORD, wohl) == 1.0
 
 
-def test_an_empty_text_is_refused():
+def test_an_empty_text_is_an_error():
     with pytest.raises(TrainingError, match="empty text"):
         align_corpus([], WordIndex([]), WordIndex([]), 5)

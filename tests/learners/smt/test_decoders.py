@@ -1,4 +1,4 @@
-"""Both decoders against looking at every derivation, one word at a time."""
+"""Both decoders agree with an enumeration of all derivations that shares no code with them."""
 
 from dataclasses import replace
 from functools import cache
@@ -14,15 +14,15 @@ from learners.smt.language_model import END, START, predict
 from learners.smt.translator import SmtTranslator
 from tests.learners.smt.toy_language import model, random_weights, sentences, translator
 
-UNLIMITED = 50_000  # more than these sentences have
+NO_POP_LIMIT = 50_000  # more hypotheses than these sentences have
 
 
 class Exhaustive:
-    """All translations of all spans of one sentence, as (words, features without the language model's)."""
+    """All translations of all spans of one sentence, as (words, features without those of the language model)."""
 
     def __init__(self, source):
         self.words = source.split()
-        self.numbers = model().source_words.numbers(self.words)
+        self.source_ids = model().source_words.ids_of(self.words)
         self.span = cache(self._span)
 
     def rules(self, node):
@@ -45,84 +45,85 @@ class Exhaustive:
                 features[FEATURE.Reordering] = -1
             yield target, features
 
-    def plain(self, i, j):
-        """Translations of a span by one phrase, or by a copy."""
+    def by_phrase(self, i, j):
+        """Return the translations of a span by one phrase, or by a copy."""
         node = ROOT
-        for number in self.numbers[i:j]:
+        for number in self.source_ids[i:j]:
             node = child(model().grammar, node, number) if node >= 0 and number >= 0 else -1
         found = [(tuple(target), features) for target, features in self.rules(node)] if node >= 0 else []
         if j == i + 1 and not found:
             features = np.zeros(14)
             features[[FEATURE.PassThrough, FEATURE.WordPenalty]] = 1, -1
-            found = [((self.copy(i),), features)]
+            found = [((self.copy_id(i),), features)]
         return found
 
-    def copy(self, i):
-        number = model().target_words.number(self.words[i])
-        return number if number >= 0 else 1_000 + i
+    def copy_id(self, i):
+        word_id = model().target_words.id_of(self.words[i])
+        return word_id if word_id >= 0 else 1_000 + i
 
     def _span(self, i, j):
-        """Translations of a span by rules, with or without gaps."""
-        found = list(self.plain(i, j))
+        """Return the translations of a span by rules, with or without gaps."""
+        found = list(self.by_phrase(i, j))
         for node, gaps in self.matches(i, j, ROOT, ()):
             for target, features in self.rules(node):
                 found += self.filled(target, features, gaps)
         return found
 
     def matches(self, i, j, node, gaps):
-        """Gapped source sides that cover a span, with the spans of their gaps."""
+        """Yield the gapped source sides that cover a span, with the spans of their gaps."""
         if node < 0:
             return
         if i == j:
             if gaps:
                 yield node, gaps
             return
-        if self.numbers[i] >= 0:
-            yield from self.matches(i + 1, j, child(model().grammar, node, self.numbers[i]), gaps)
+        if self.source_ids[i] >= 0:
+            yield from self.matches(i + 1, j, child(model().grammar, node, self.source_ids[i]), gaps)
         if len(gaps) < 2 and not (gaps and gaps[-1][1] == i):
             for k in range(i + 1, j + 1):
                 yield from self.matches(k, j, child(model().grammar, node, GAP - len(gaps)), (*gaps, (i, k)))
 
     def filled(self, target, features, gaps):
+        """Return the translations by a rule with all translations of its gaps."""
         parts = [((), features)]
         for symbol in target:
             options = [((symbol,), 0.0)] if symbol >= 0 else self.span(*gaps[-1 - symbol])
             parts = [(words + more, total + extra) for words, total in parts for more, extra in options]
         return parts
 
-    def glued(self, j, longest):
-        """Translations of the first j words."""
+    def glued(self, j, max_span):
+        """Return the translations of the first j words by Hiero."""
         if j == 0:
             return [((), np.zeros(14))]
         found = []
-        for i in range(max(0, j - longest), j):
+        for i in range(max(0, j - max_span), j):
             glue = np.eye(14)[FEATURE.Glue] * (i > 0)
-            for words, features in self.glued(i, longest):
+            for words, features in self.glued(i, max_span):
                 found += [(words + more, features + extra + glue) for more, extra in self.span(i, j)]
         return found
 
-    def jumping(self, covered, end, config):
-        """Translations of what is not covered yet, phrase by phrase."""
+    def reordered(self, covered, end, config):
+        """Return the phrase-based translations of all uncovered words."""
         n = len(self.words)
         if len(covered) == n:
             return [((), np.zeros(14))]
-        gap = min(set(range(n)) - covered)
+        first_gap = min(set(range(n)) - covered)
         found = []
-        for i in range(gap, n):
+        for i in range(first_gap, n):
             for j in range(i + 1, min(n, i + config.max_phrase_length) + 1):
                 new = set(range(i, j))
-                back = j - gap if i > gap else 0
+                back = j - first_gap if i > first_gap else 0
                 if new & covered or abs(i - end) > config.distortion_limit or back > config.distortion_limit:
                     continue
-                jump = np.eye(14)[FEATURE.Reordering] * -abs(i - end)
-                for words, features in self.plain(i, j):
-                    rest = self.jumping(covered | new, j, config)
-                    found += [(words + more, features + jump + extra) for more, extra in rest]
+                distortion = np.eye(14)[FEATURE.Reordering] * -abs(i - end)
+                for words, features in self.by_phrase(i, j):
+                    rest = self.reordered(covered | new, j, config)
+                    found += [(words + more, features + distortion + extra) for more, extra in rest]
         return found
 
 
-def with_fluency(words, features):
-    """Add what the language model says about a whole sentence."""
+def with_lm_features(words, features):
+    """Return the features with those of the language model for the whole sentence."""
     language_model = model().language_model
     context, total = [START], 0.0
     for word in (*words, END):
@@ -137,15 +138,15 @@ def with_fluency(words, features):
 
 @pytest.mark.parametrize("kind", DecoderKind)
 @pytest.mark.parametrize("source", ["den hund habe ich gesehen", "löwe ich habe xyz", *sentences(4, seed=3, longest=4)])
-def test_without_a_limit_the_forest_is_everything(kind, source):
+def test_without_a_pop_limit_the_forest_holds_all_derivations(kind, source):
     decoder = translator(kind)
-    decoder.config = replace(decoder.config, pop_limit=UNLIMITED, distortion_limit=2)
-    everything = Exhaustive(source)
+    decoder.config = replace(decoder.config, pop_limit=NO_POP_LIMIT, distortion_limit=2)
+    enumeration = Exhaustive(source)
     if kind is DecoderKind.HIERO:
-        found = everything.glued(len(source.split()), decoder.config.max_span)
+        found = enumeration.glued(len(source.split()), decoder.config.max_span)
     else:
-        found = everything.jumping(frozenset(), 0, decoder.config)
-    features = np.array([with_fluency(*one) for one in found])
+        found = enumeration.reordered(frozenset(), 0, decoder.config)
+    features = np.array([with_lm_features(*one) for one in found])
     for seed in range(3):
         weights = random_weights(np.random.default_rng(seed))
         forest = decoder.forest(source, weights)
@@ -155,7 +156,7 @@ def test_without_a_limit_the_forest_is_everything(kind, source):
 
 
 @pytest.mark.parametrize("kind", DecoderKind)
-def test_a_limit_prunes_but_never_finds_more(kind):
+def test_no_pop_limit_finds_a_better_score_than_a_large_one(kind):
     decoder = translator(kind)
     for source in sentences(20):
         scores = []
@@ -179,58 +180,59 @@ def test_a_limit_prunes_but_never_finds_more(kind):
         ("ich habe den xyz gesehen", "i have seen the xyz"),
     ],
 )
-def test_decoding(kind, source, translation):
+def test_best_translation(kind, source, translation):
     decoder = translator(kind)
     assert decoder.forest(source, decoder.weights).best(decoder.weights).translation == translation
 
 
 @pytest.mark.parametrize("kind", DecoderKind)
 @pytest.mark.parametrize("words", [["ich", "habe", "den", "hund", "gesehen"], ["xyz"]])
-def test_long_sentences_are_translated_span_by_span(kind, words):
+def test_search_effort_grows_linearly_with_sentence_length(kind, words):
     decoder = translator(kind)
     source = " ".join((words * 150)[:150])
     forest = decoder.forest(source, decoder.weights)
     best = forest.best(decoder.weights)
     assert len(best.translation.split()) == 150
     cells = 150 * (decoder.config.max_span + 1) + 1
-    assert forest.graph.starts[-1] <= cells * decoder.config.pop_limit  # the bound on time, too
+    assert forest.graph.starts[-1] <= cells * decoder.config.pop_limit  # this bounds time, too
     assert len(forest.k_best(decoder.weights, 3)) == (3 if len(words) > 1 else 1)
 
 
-def counted(kind, source):
+def best_features(kind, source):
+    """Return the features of the best derivation by name."""
     decoder = translator(kind)
     return dict(zip(FEATURES, decoder.forest(source, decoder.weights).best(decoder.weights).features, strict=True))
 
 
-def test_a_copied_word_counts_as_such():
-    found = counted(DecoderKind.PHRASE_BASED, "xyz hund")
+def test_copied_words_are_counted():
+    found = best_features(DecoderKind.PHRASE_BASED, "xyz hund")
     assert (found["PassThrough"], found["LanguageModel_OOV"], found["WordPenalty"]) == (1, 1, -2)
     assert (found["RuleCount"], found["Glue"], found["Reordering"]) == (1, 0, 0)
 
 
-def test_parts_that_no_rule_combines_are_glued():
-    assert counted(DecoderKind.HIERO, "xyz")["Glue"] == 0
-    assert counted(DecoderKind.HIERO, "xyz löwe xyz")["Glue"] == 2
+def test_spans_that_no_rule_combines_are_glued():
+    assert best_features(DecoderKind.HIERO, "xyz")["Glue"] == 0
+    assert best_features(DecoderKind.HIERO, "xyz löwe xyz")["Glue"] == 2
 
 
-def test_jumps_count_the_words_they_pass_over():
-    found = counted(
+def test_reordering_counts_the_words_jumped_over():
+    found = best_features(
         DecoderKind.PHRASE_BASED, "habe ich"
     )  # ich comes first, over one word, and then habe, back over both
     assert (found["Reordering"], found["RuleCount"]) == (-3, 2)
-    found = counted(
+    found = best_features(
         DecoderKind.PHRASE_BASED, "den brief habe ich verloren"
     )  # den, habe over one, ich verloren, brief back over four
     assert (found["Reordering"], found["RuleCount"]) == (-5, 4)
-    found = counted(DecoderKind.PHRASE_BASED, "ich habe den brief verloren")  # as they come
+    found = best_features(DecoderKind.PHRASE_BASED, "ich habe den brief verloren")  # as they come
     assert (found["Reordering"], found["RuleCount"]) == (0, 2)
 
 
-def test_one_word_that_occurs_twice_is_copied_twice():
+def test_a_repeated_unknown_word_is_copied_each_time():
     assert translator().forest("a b a", translator().weights).best(translator().weights).translation == "a b a"
 
 
-def test_the_untuned_weights_name_only_features():
+def test_every_feature_has_an_initial_weight():
     assert translator().features == FEATURES
     assert len(FEATURES) == 14
     assert SmtTranslator(model()).weights.shape == (14,)

@@ -1,4 +1,4 @@
-"""Rules of sentences that were aligned by hand."""
+"""Rules extracted from sentence pairs that were aligned by hand."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from learners.smt.extraction import extract, source_pattern, spans_of, target_pa
 from learners.smt.word_index import WordIndex
 
 ALL = SmtConfig(min_gapped_count=1, max_singleton_length=10)
-# er hat das buch gelesen / he read the book; both hat and gelesen are read
+# both hat and gelesen are linked to read
 READ = ("er hat das buch gelesen", "he read the book", "0-0 1-1 4-1 2-2 3-3")
 PHRASES = {
     "er | he",
@@ -39,11 +39,11 @@ GAPPED = {
 
 
 def rules(*pairs, config=ALL):
-    """What is extracted, as (count, count of the source side) by rule."""
+    """Return the extracted rules with (count, count of the source side)."""
     text, sources, targets = aligned(pairs)
     counted = extract(text, config)
     return {
-        _written(text, counted, r, sources, targets): (int(counted.counts[r]), int(counted.source_count[r]))
+        _rule_text(text, counted, r, sources, targets): (int(counted.counts[r]), int(counted.source_count[r]))
         for r in range(len(counted.counts))
     }
 
@@ -51,21 +51,21 @@ def rules(*pairs, config=ALL):
 def aligned(pairs):
     split = [(source.split(), target.split()) for source, target, _ in pairs]
     links = [np.array([link.split("-") for link in one.split()], int) for _, _, one in pairs]
-    sources, targets = WordIndex.of(s for s, _ in split), WordIndex.of((t for _, t in split), 3)
+    sources, targets = WordIndex.from_sentences(s for s, _ in split), WordIndex.from_sentences((t for _, t in split), 3)
     return make_bitext(split, links, sources, targets), sources, targets
 
 
-def _written(text, counted, r, sources, targets):
+def _rule_text(text, counted, r, sources, targets):
     pattern, sentence, row = np.empty(50, np.int32), counted.sentence[r], counted.row[r]
     source = text.source[text.source_start[sentence] : text.source_start[sentence + 1]]
     target = text.target[text.target_start[sentence] : text.target_start[sentence + 1]]
-    left = _spelled(pattern[: source_pattern(source, row, pattern)], sources)
-    right = _spelled(pattern[: target_pattern(target, spans_of(text, sentence, 10), row, pattern)], targets)
+    left = _side_text(pattern[: source_pattern(source, row, pattern)], sources)
+    right = _side_text(pattern[: target_pattern(target, spans_of(text, sentence, 10), row, pattern)], targets)
     return f"{left} | {right}"
 
 
-def _spelled(symbols, words):
-    return " ".join({-1: "X", -2: "Y"}.get(symbol) or words.spelling(symbol) for symbol in symbols.tolist())
+def _side_text(symbols, words):
+    return " ".join({-1: "X", -2: "Y"}.get(symbol) or words.word_of(symbol) for symbol in symbols.tolist())
 
 
 def test_all_rules_of_a_hand_aligned_pair():
@@ -87,19 +87,19 @@ def test_long_phrases_seen_once_are_dropped():
     assert found == {rule for rule in PHRASES if len(rule.split(" | ")[0].split()) <= 2}
 
 
-def test_source_sides_count_with_all_their_targets():
+def test_source_counts_sum_over_all_targets():
     found = rules(("ja", "yes", "0-0"), ("ja", "yes", "0-0"), ("ja", "indeed", "0-0"))
     assert found == {"ja | yes": (2, 3), "ja | indeed": (1, 3)}
 
 
-def test_gaps_may_change_places():
+def test_gaps_may_swap():
     found = set(rules(("er buch las", "he read books", "0-0 1-2 2-1")))
     assert "X buch las | X read books" in found
-    assert "X Y las | X read Y" not in found  # neighbours
+    assert "X Y las | X read Y" not in found  # adjacent gaps
     assert "buch X | X books" in found
 
 
-def test_words_without_a_link_may_be_at_the_border_of_a_phrase_but_not_of_a_gapped_rule():
+def test_unaligned_words_may_be_at_the_border_of_a_phrase_but_not_of_a_gapped_rule():
     found = set(rules(("ja", "yes indeed", "0-0"), ("ja doch", "yes", "0-0")))
     assert found == {"ja | yes", "ja | yes indeed", "ja doch | yes"}
 
@@ -113,12 +113,12 @@ def test_words_without_a_link_may_be_at_the_border_of_a_phrase_but_not_of_a_gapp
         ({"max_source_symbols": 4}, "er hat X buch gelesen | he read X book"),
     ],
 )
-def test_limits_are_kept(change, rule):
+def test_rules_beyond_a_limit_are_not_extracted(change, rule):
     assert rule in rules(READ)
     assert rule not in rules(READ, config=replace(ALL, **change))
 
 
-def test_the_minimum_rises_until_few_enough_gapped_rules_are_left():
+def test_minimum_count_rises_until_gapped_rules_are_few_enough():
     pairs = [READ] * 3 + [("sie hat das haus gesehen", "she saw the house", "0-0 1-1 4-1 2-2 3-3")] * 2
     found = rules(*pairs, config=replace(ALL, max_gapped_rules=20))
     gapped = {rule: count for rule, (count, _) in found.items() if "X" in rule}
@@ -127,7 +127,7 @@ def test_the_minimum_rises_until_few_enough_gapped_rules_are_left():
 
 
 def test_the_table_grows_with_the_text():
-    """More rules than the first table has room for; those of two copies of a text are counted twice."""
+    """The text has more rules than fit the first table; two copies of it double all counts."""
     rng = np.random.default_rng(1)
     pairs = []
     for _ in range(400):

@@ -1,4 +1,4 @@
-"""Sums, maxima and draws agree with looking at every derivation."""
+"""Viterbi, inside-outside and sampling agree with enumerating all derivations."""
 
 from collections import Counter
 
@@ -11,13 +11,13 @@ from tests.learners.smt.toy_language import derivations, random_forest, random_w
 
 
 def forests(count):
-    """Random forests with random weights."""
+    """Yield random forests with random weights."""
     for seed in range(count):
         rng = np.random.default_rng(seed)
         yield random_forest(rng), rng.normal(size=3)
 
 
-def spelled(words):
+def text_of(words):
     return " ".join("---abc"[word] for word in words)
 
 
@@ -25,11 +25,11 @@ def test_the_best_derivation_is_the_one_with_the_highest_score():
     for forest, weights in forests(30):
         words, features, _ = max(derivations(forest.graph), key=lambda one: one[1] @ weights)
         best = forest.best(weights)
-        assert best.translation == spelled(words)
+        assert best.translation == text_of(words)
         assert best.features == pytest.approx(features)
 
 
-def test_the_k_best_are_those_of_brute_force_without_duplicates():
+def test_k_best_lists_equal_brute_force_without_duplicates():
     for forest, weights in forests(30):
         scores: dict = {}
         for words, features, _ in derivations(forest.graph):
@@ -41,27 +41,27 @@ def test_the_k_best_are_those_of_brute_force_without_duplicates():
         )
         for k in (1, 5, 10_000):
             found = forest.k_best(weights, k)
-            assert [one.translation for one in found] == [spelled(words) for _, words, _ in expected[:k]]
+            assert [one.translation for one in found] == [text_of(words) for _, words, _ in expected[:k]]
             for one, (_, _, features) in zip(found, expected, strict=False):
                 assert one.features == pytest.approx(features)
 
 
-def test_the_partition_sums_over_all_derivations():
+def test_log_partition_sums_over_all_derivations():
     for forest, weights in forests(30):
         total = sum(np.exp(features @ weights) for _, features, _ in derivations(forest.graph))
         assert forest.log_partition(weights) == pytest.approx(np.log(total))
 
 
-def test_the_expectation_is_the_mean_over_all_derivations():
+def test_expectation_is_the_mean_over_all_derivations():
     for forest, weights in forests(30):
         everything = derivations(forest.graph)
-        shares = np.exp([features @ weights for _, features, _ in everything])
-        mean = np.average([features for _, features, _ in everything], axis=0, weights=shares)
+        probabilities = np.exp([features @ weights for _, features, _ in everything])
+        mean = np.average([features for _, features, _ in everything], axis=0, weights=probabilities)
         assert forest.expectation(weights) == pytest.approx(mean)
 
 
 @pytest.mark.parametrize("kind", DecoderKind)
-def test_the_expectation_is_the_gradient_of_the_log_partition(kind):
+def test_expectation_is_the_gradient_of_the_log_partition(kind):
     step = 1e-5
     decoder = translator(kind)
     for number, source in enumerate(sentences(25)):
@@ -73,21 +73,21 @@ def test_the_expectation_is_the_gradient_of_the_log_partition(kind):
             assert slope == pytest.approx(expected[k], abs=1e-6)
 
 
-def test_the_expectation_stays_finite_for_huge_scores():
+def test_expectation_stays_finite_for_huge_scores():
     forest = translator().forest("den hund habe ich gesehen", translator().weights)
     weights = 1e4 * random_weights(np.random.default_rng(1))
     assert forest.expectation(weights) == pytest.approx(forest.best(weights).features)
     assert forest.log_partition(weights) == pytest.approx(forest.best(weights).features @ weights)
 
 
-def test_derivations_are_drawn_as_often_as_their_probability_says():
+def test_sample_frequencies_equal_probabilities():
     rng = np.random.default_rng(4)
     forest, weights = random_forest(rng), np.array([0.5, -0.3, 0.2])
     everything = derivations(forest.graph)
-    shares = np.exp([features @ weights for _, features, _ in everything])
+    probabilities = np.exp([features @ weights for _, features, _ in everything])
     expected: Counter = Counter()
-    for (words, _, _), share in zip(everything, shares / shares.sum(), strict=True):
-        expected[spelled(words)] += share
+    for (words, _, _), share in zip(everything, probabilities / probabilities.sum(), strict=True):
+        expected[text_of(words)] += share
     draws = 20_000
     drawn = Counter(forest.sample(weights, rng).translation for _ in range(draws))
     assert set(drawn) <= set(expected)
@@ -96,7 +96,7 @@ def test_derivations_are_drawn_as_often_as_their_probability_says():
 
 
 @pytest.mark.parametrize("kind", DecoderKind)
-def test_draws_have_the_mean_of_the_edge_posteriors(kind):
+def test_sample_mean_equals_the_expectation(kind):
     rng = np.random.default_rng(5)
     decoder = translator(kind)
     weights = 0.2 * decoder.weights
@@ -109,12 +109,12 @@ def test_draws_have_the_mean_of_the_edge_posteriors(kind):
 def test_posteriors_of_the_edges_into_the_goal_sum_to_one():
     for forest, weights in forests(10):
         graph = forest.graph
-        scores, inside = forest._sums(weights)
-        shares = posteriors(graph.starts, graph.tails, scores, inside)
-        assert shares[graph.starts[-2] :].sum() == pytest.approx(1.0)
+        scores, inside = forest._inside(weights)
+        probabilities = posteriors(graph.starts, graph.tails, scores, inside)
+        assert probabilities[graph.starts[-2] :].sum() == pytest.approx(1.0)
 
 
-def test_the_same_generator_draws_the_same_derivation():
+def test_the_same_random_state_gives_the_same_sample():
     forest = random_forest(np.random.default_rng(6))
     weights = np.ones(3)
     first, second = (forest.sample(weights, np.random.default_rng(7)) for _ in range(2))

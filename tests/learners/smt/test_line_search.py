@@ -1,4 +1,4 @@
-"""The exact line search: nothing between two breakpoints, and nothing missed."""
+"""The exact line search agrees with trying every interval between breakpoints."""
 
 from itertools import combinations, pairwise
 
@@ -8,59 +8,59 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.metrics.bleu import BleuStatistics, corpus_bleu, statistics
-from learners.smt.line_search import MAX_STEP, CandidatePool, bleu, line_search, packed
+from learners.smt.line_search import MAX_STEP, CandidatePool, corpus_bleu_of_rows, line_search, statistics_rows
 
 words = st.lists(st.sampled_from("abc"), min_size=1, max_size=7).map(" ".join)
 texts = st.lists(st.lists(words, min_size=1, max_size=6), min_size=1, max_size=4)
 
 
 def pool_of(sentences, features):
-    counts = packed([statistics(text, "a b c a b") for sentence in sentences for text in sentence])
-    return CandidatePool(np.array(features), counts, np.cumsum([0, *map(len, sentences)]))
+    rows = statistics_rows([statistics(text, "a b c a b") for sentence in sentences for text in sentence])
+    return CandidatePool(np.array(features), rows, np.cumsum([0, *map(len, sentences)]))
 
 
-def everywhere(pool, weights, direction):
-    """BLEU between any two places where any two candidates of one sentence could change places."""
+def best_bleu_of_all_intervals(pool, weights, direction):
+    """Return the best BLEU over all intervals between points where two candidates of a sentence have equal scores."""
     intercepts, slopes = pool.features @ weights, pool.features @ direction
-    meetings = {-MAX_STEP, MAX_STEP}
-    for start, end in pairwise(pool.bounds):
+    crossings = {-MAX_STEP, MAX_STEP}
+    for start, end in pairwise(pool.starts):
         for one, other in combinations(range(start, end), 2):
-            meetings.add((intercepts[one] - intercepts[other]) / (slopes[other] - slopes[one]))
-    near = sorted(place for place in meetings if abs(place) <= MAX_STEP)
+            crossings.add((intercepts[one] - intercepts[other]) / (slopes[other] - slopes[one]))
+    near = sorted(crossing for crossing in crossings if abs(crossing) <= MAX_STEP)
     steps = [(left + right) / 2 for left, right in pairwise(near) if right - left > 1e-9]
     return max(pool.bleu(weights + step * direction) for step in steps)
 
 
 @given(texts, st.integers(0, 10_000))
-def test_no_step_is_better_and_the_step_is_as_good_as_it_says(sentences, seed):
+def test_step_reaches_the_best_bleu_and_the_reported_one(sentences, seed):
     rng = np.random.default_rng(seed)
     pool = pool_of(sentences, rng.normal(size=(sum(map(len, sentences)), 3)))
     weights, direction = rng.normal(size=(2, 3))
     found = line_search(pool, weights, direction)
-    assert found.bleu == pytest.approx(everywhere(pool, weights, direction))
+    assert found.bleu == pytest.approx(best_bleu_of_all_intervals(pool, weights, direction))
     assert pool.bleu(weights + found.step * direction) == pytest.approx(found.bleu)
 
 
-def test_two_lines_that_cross_at_one():
+def test_two_lines_that_cross_at_step_one():
     pool = pool_of([["c c", "a b c a b"]], [[1.0, 0], [0, 1]])
     found = line_search(pool, np.array([1.0, 0]), np.array([0.0, 1]))
     assert found.bleu == pytest.approx(100)
-    assert found.step == pytest.approx(1.1)  # past the bend
+    assert found.step == pytest.approx(1.1)  # MAX_OVERSHOOT past the breakpoint
 
 
-def test_among_lines_of_one_slope_the_highest_counts():
+def test_the_highest_of_parallel_lines_is_on_the_envelope():
     pool = pool_of([["a b c a b", "c c", "c"]], [[1.0, 1], [3, 1], [2, 0]])
     assert line_search(pool, np.array([1.0, 0]), np.array([0.0, 1])).bleu < 50
 
 
 @pytest.mark.parametrize("rounding", [1e-15, 1e-9])
-def test_candidates_that_differ_by_rounding_do_not_lead_far_away(rounding):
+def test_candidates_that_differ_by_rounding_do_not_cause_a_huge_step(rounding):
     pool = pool_of([["c c", "a b c a b", "a b c a b b"]], [[1.0, 0], [0, 1], [-0.5, 1 + rounding]])
     found = line_search(pool, np.array([1.0, 0]), np.array([0.0, 1]))
     assert found.step == pytest.approx(1.1)
 
 
-def test_where_nothing_changes_there_is_no_step():
+def test_one_candidate_gives_step_zero():
     pool = pool_of([["a b c a b"]], [[1.0, 0]])
     assert line_search(pool, np.array([1.0, 0]), np.array([0.0, 1])).step == 0.0
 
@@ -69,6 +69,6 @@ counts = st.tuples(*[st.integers(0, 5)] * 4)
 
 
 @given(st.lists(st.tuples(counts, counts, st.integers(0, 9)), min_size=1, max_size=5))
-def test_many_corpora_are_scored_as_one_by_one(rows):
+def test_bleu_of_rows_equals_bleu_of_each_corpus(rows):
     corpora = [BleuStatistics(tuple(map(min, matches, totals)), totals, length) for matches, totals, length in rows]
-    assert bleu(packed(corpora)) == pytest.approx([corpus_bleu(corpus) for corpus in corpora])
+    assert corpus_bleu_of_rows(statistics_rows(corpora)) == pytest.approx([corpus_bleu(corpus) for corpus in corpora])

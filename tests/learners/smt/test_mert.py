@@ -1,19 +1,19 @@
-"""MERT finds the best weights that there are, whatever it starts from."""
+"""MERT finds the best weights of problems that are small enough for an exhaustive search."""
 
 import numpy as np
 import pytest
 
 from leaderboard.metrics.bleu import corpus_bleu, statistics, total
 from learners.errors import TrainingError
-from learners.smt.mert import MertConfig, TuningProgress, mert, normalised
+from learners.smt.mert import MertConfig, TuningProgress, mert, normalise
 from tests.learners.smt.list_translator import ListTranslator, random_lists
 
 SOURCES = [f"s{number}" for number in range(8)]
 THOROUGH = MertConfig(restarts=20)
 
 
-def game(seed, dimension=2):
-    """Sources with random candidates, and a random reference for each."""
+def random_problem(seed, dimension=2):
+    """Return a translator with random candidates, and sentence pairs with random references."""
     lists = random_lists(SOURCES, seed, dimension=dimension)
     rng = np.random.default_rng(seed)
     pairs = [(source, " ".join(rng.choice(list("abcdefg"), size=6))) for source in SOURCES]
@@ -25,8 +25,8 @@ def bleu_of(translator, pairs, weights):
     return corpus_bleu(total(map(statistics, best, (reference for _, reference in pairs))))
 
 
-def exhaustive(translator, pairs):
-    """The best BLEU over all directions in the plane, of which only the breakpoints between candidates tell apart."""
+def exhaustive_bleu(translator, pairs):
+    """Return the best BLEU over all directions in the plane; one between neighbouring breakpoints is enough."""
     breakpoints = set()
     for source in SOURCES:
         features = np.array([one.features for one in translator.lists[source]])
@@ -39,43 +39,43 @@ def exhaustive(translator, pairs):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_it_finds_what_an_exhaustive_search_finds(seed):
-    translator, pairs = game(seed)
+def test_mert_finds_the_bleu_of_an_exhaustive_search(seed):
+    translator, pairs = random_problem(seed)
     weights = mert(translator, pairs, THOROUGH)
-    assert bleu_of(translator, pairs, weights) == pytest.approx(exhaustive(translator, pairs))
+    assert bleu_of(translator, pairs, weights) == pytest.approx(exhaustive_bleu(translator, pairs))
 
 
-def test_lists_grow_until_they_hold_what_is_needed():
-    translator, pairs = game(0)
+def test_short_k_best_lists_are_merged_over_iterations():
+    translator, pairs = random_problem(0)
     seen: list[TuningProgress] = []
     weights = mert(translator, pairs, MertConfig(candidates=2, restarts=20), watch=seen.append)
     assert len(seen) > 1
-    assert [tuned.step for tuned in seen] == list(range(1, len(seen) + 1))
+    assert [progress.step for progress in seen] == list(range(1, len(seen) + 1))
     assert bleu_of(translator, pairs, weights) == pytest.approx(seen[-1].best_bleu)
     assert seen[-1].best_bleu > seen[0].bleu
     assert seen[0].standing == f"tuned 1 of at most 6 times, BLEU {seen[0].bleu:.2f}"
 
 
-def test_the_same_seed_tunes_the_same_weights_and_leaves_the_translator_alone():
-    translator, pairs = game(1, dimension=5)
+def test_same_seed_gives_same_weights_and_the_translator_keeps_its_own():
+    translator, pairs = random_problem(1, dimension=5)
     first, second = (mert(translator, pairs) for _ in range(2))
     assert first.tolist() == second.tolist()
     assert translator.weights.tolist() == [0.5] * 5
     assert np.abs(first).sum() == pytest.approx(1)
 
 
-def test_weights_that_cannot_be_improved_stay():
-    translator, pairs = game(2)
+def test_optimal_weights_are_returned_normalised():
+    translator, pairs = random_problem(2)
     tuned = mert(translator, pairs, THOROUGH)
     translator.weights = 7 * tuned
     assert mert(translator, pairs, THOROUGH) == pytest.approx(tuned)
 
 
-def test_the_size_of_weights_does_not_matter():
-    assert normalised(np.array([2.0, -6])).tolist() == [0.25, -0.75]
-    assert normalised(np.zeros(2)).tolist() == [0, 0]
+def test_normalised_weights_have_absolute_sum_one():
+    assert normalise(np.array([2.0, -6])).tolist() == [0.25, -0.75]
+    assert normalise(np.zeros(2)).tolist() == [0, 0]
 
 
-def test_nothing_to_tune_on_is_refused():
+def test_an_empty_tuning_set_is_an_error():
     with pytest.raises(TrainingError, match="at least one sentence pair"):
         mert(ListTranslator(), [])

@@ -1,4 +1,4 @@
-"""Files: what is saved is what is loaded, and nothing else is."""
+"""Model files round-trip, and anything else is an error."""
 
 import mmap
 import zlib
@@ -27,7 +27,7 @@ def file(tmp_path_factory):
     return path
 
 
-def test_what_is_saved_is_loaded(file):
+def test_a_saved_translator_loads_unchanged(file):
     loaded = SmtTranslator.load(file)
     assert loaded.kind is DecoderKind.PHRASE_BASED
     assert loaded.config == CONFIG
@@ -40,7 +40,7 @@ def test_what_is_saved_is_loaded(file):
         assert np.array_equal(found.graph.features, expected.graph.features)
 
 
-def test_the_other_decoder_starts_untuned_on_the_same_file(file):
+def test_the_other_decoder_starts_with_initial_weights(file):
     assert SmtTranslator.load(file, DecoderKind.PHRASE_BASED).weights[1] == 1 / 7
     other = SmtTranslator.load(file, DecoderKind.HIERO)
     assert other.kind is DecoderKind.HIERO
@@ -48,7 +48,7 @@ def test_the_other_decoder_starts_untuned_on_the_same_file(file):
     assert other.forest("ist", other.weights).best(other.weights).translation == "is"
 
 
-def test_the_arrays_of_a_file_are_mapped(file):
+def test_arrays_are_memory_mapped(file):
     arrays, _ = read_model_file(file)
     for array in arrays.values():
         memory: Any = array
@@ -57,14 +57,33 @@ def test_the_arrays_of_a_file_are_mapped(file):
             assert memory is not None
 
 
-def test_learning_never_writes_to_the_file(file):
+def test_arrays_keep_the_names_of_the_file_format(file):
+    arrays, _ = read_model_file(file)
+    assert list(arrays) == [
+        "child_keys",
+        "child_nodes",
+        "first_rule",
+        "source_count",
+        "rule_count",
+        "lexical",
+        "fluency",
+        "target_start",
+        "target",
+        "ngram_keys",
+        "ngram_values",
+        "source_words",
+        "target_words",
+    ]
+
+
+def test_writing_to_an_array_leaves_the_file_unchanged(file):
     before = file.read_bytes()
     arrays, _ = read_model_file(file)
     arrays["lexical"][:] = 0.0
     assert file.read_bytes() == before
 
 
-def test_the_same_text_makes_the_same_file(tmp_path):
+def test_the_same_text_gives_the_same_file(tmp_path):
     made = []
     for name in ("one", "two"):
         SmtTranslator.train(PAIRS[:8], CONFIG).save(tmp_path / name)
@@ -72,7 +91,7 @@ def test_the_same_text_makes_the_same_file(tmp_path):
     assert made[0] == made[1]
 
 
-def changed(data, position):
+def with_flipped_bit(data, position):
     return data[:position] + bytes([data[position] ^ 1]) + data[position + 1 :]
 
 
@@ -84,11 +103,11 @@ def changed(data, position):
         (lambda data: data[: HEADER_BYTES - 3], "is cut short"),
         (lambda data: data[:HEADER_BYTES], "is cut short"),
         (lambda data: data[:-1], "is damaged or cut short"),
-        (lambda data: changed(data, HEADER_BYTES + 5), "is damaged or cut short"),
-        (lambda data: changed(data, len(data) - 9), "is damaged or cut short"),
+        (lambda data: with_flipped_bit(data, HEADER_BYTES + 5), "is damaged or cut short"),
+        (lambda data: with_flipped_bit(data, len(data) - 9), "is damaged or cut short"),
     ],
 )
-def test_damaged_and_foreign_files_are_refused(file, tmp_path, damage, reason):
+def test_damaged_and_foreign_files_are_errors(file, tmp_path, damage, reason):
     broken = tmp_path / "broken.smt"
     broken.write_bytes(damage(file.read_bytes()))
     with pytest.raises(SnapshotError, match=reason) as refused:
@@ -104,21 +123,24 @@ def _without(arrays, values, name):
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda arrays, values: (arrays, values | {"format": "smt 1"}), "of this version"),  # other hashes
+        (
+            lambda arrays, values: (arrays, values | {"format": "smt 1"}),
+            "of this version",
+        ),  # with another hash function
         (lambda arrays, values: (arrays, values | {"kind": "neural"}), "lacks a part"),
         (lambda arrays, values: (arrays, values | {"weights": {}}), "lacks a part"),
         (lambda arrays, values: (arrays, values | {"recipe": {"order": 3}}), "another version"),
         (lambda arrays, values: _without(arrays, values, "target"), "lacks a part"),
     ],
 )
-def test_files_of_other_versions_are_refused(file, tmp_path, change, reason):
+def test_files_of_other_versions_are_errors(file, tmp_path, change, reason):
     arrays, values = change(*read_model_file(file))
     write_model_file(tmp_path / "other.smt", arrays, values)
     with pytest.raises(SnapshotError, match=f"{tmp_path / 'other.smt'}.*{reason}"):
         SmtTranslator.load(tmp_path / "other.smt")
 
 
-def test_a_description_that_makes_no_sense_is_refused(tmp_path):
+def test_an_impossible_description_is_an_error(tmp_path):
     description = b'{"values": {}, "arrays": [["a", "O", [1], 0]]}'
     start = MAGIC + zlib.crc32(description).to_bytes(4, "little") + len(description).to_bytes(8, "little")
     (tmp_path / "odd.smt").write_bytes(start + description)
@@ -126,24 +148,24 @@ def test_a_description_that_makes_no_sense_is_refused(tmp_path):
         read_model_file(tmp_path / "odd.smt")
 
 
-def test_no_model_comes_from_an_empty_text():
+def test_an_empty_text_is_an_error():
     with pytest.raises(TrainingError, match="empty text"):
         SmtTranslator.train([("", "nothing"), ("nichts", "")])
 
 
-def test_training_says_what_it_does():
+def test_training_reports_its_stages():
     lines: list[str] = []
     SmtTranslator.train(PAIRS[:8], CONFIG, report=lines.append, monolingual=["a dog barks"])
     assert [line.split()[0] for line in lines] == ["aligning", "counting", "extracting", "learned"]
 
 
-def test_more_text_teaches_the_language_model_more_words():
+def test_monolingual_text_adds_words_to_the_language_model():
     more = SmtTranslator.train(PAIRS[:8], CONFIG, monolingual=["a dog barks"])
     best = more.forest("barks", more.weights).best(more.weights)
     assert dict(zip(more.features, best.features, strict=True))["LanguageModel_OOV"] == 0
 
 
-def test_a_user_who_has_to_wait_is_told_why(monkeypatch, capsys):
+def test_slow_compilation_prints_a_notice(monkeypatch, capsys):
     decode = hiero_decoder.decode_hiero
 
     def slow(*arguments):
@@ -157,7 +179,7 @@ def test_a_user_who_has_to_wait_is_told_why(monkeypatch, capsys):
     assert capsys.readouterr().err == "compiling the statistical decoder, once on this machine: about a minute\n"
 
 
-def test_the_recipe_of_search_can_be_changed():
+def test_search_limits_can_be_changed_after_training():
     decoder = translator()
     decoder.config = replace(CONFIG, pop_limit=1)
     narrow = decoder.forest("den hund habe ich gesehen", decoder.weights)

@@ -1,4 +1,4 @@
-"""A tiny language with a verb at the end, a translator that was trained on it, and forests without a decoder."""
+"""A tiny German with verbs at the end, a translator trained on it, and random forests that need no decoder."""
 
 from functools import cache
 from itertools import product
@@ -35,7 +35,7 @@ def translator(kind=DecoderKind.HIERO):
 
 
 def sentences(count, seed=0, longest=7):
-    """Random strings of known and unknown words."""
+    """Return random sequences of known and unknown words."""
     rng = np.random.default_rng(seed)
     words = ["ich", "habe", "den", "der", "ist", ":", *NOUNS, *VERBS, "xyz", "löwe"]
     return [" ".join(rng.choice(words, rng.integers(1, longest + 1))) for _ in range(count)]
@@ -46,7 +46,7 @@ def random_weights(rng):
 
 
 def random_forest(rng, length=3, features=3):
-    """A hypergraph with two nodes for every span of a sentence, and up to three edges into each."""
+    """Return a hypergraph with two nodes for every span of a sentence, and up to three edges into each."""
     starts, tails, symbols, nodes = [0], [], [], {}
     for size in range(1, length + 1):
         for begin in range(length - size + 1):
@@ -86,7 +86,7 @@ def _random_symbols(rng, tails):
 
 
 def derivations(graph, node=None):
-    """All (words, features, edges), by brute force."""
+    """Return (words, features, edges) of all derivations, by brute force."""
     node = len(graph.starts) - 2 if node is None else node
     found = []
     for edge in range(graph.starts[node], graph.starts[node + 1]):

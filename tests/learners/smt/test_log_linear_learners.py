@@ -1,0 +1,152 @@
+"""Expected loss and zeroth order on log-linear weights, with steps worked out by hand."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from learners.bandit.control_variates import RunningMean
+from learners.bandit.optimiser import OptimiserConfig
+from learners.bandit.schedule import AnnealingSchedule
+from learners.smt.forest import Derivation
+from learners.smt.log_linear_learners import (
+    LogLinearExpectedLossConfig,
+    LogLinearExpectedLossLearner,
+    LogLinearZerothOrderConfig,
+    LogLinearZerothOrderLearner,
+)
+from tests.learners.smt.learner_fixtures import (
+    ADADELTA,
+    SGD,
+    SOURCES,
+    ConstantBaseline,
+    expected_loss,
+    play,
+    random_translator,
+    zeroth_order,
+)
+from tests.learners.smt.list_translator import CANDIDATE_WEIGHTS, CANDIDATES, ListTranslator
+
+SECOND = CANDIDATES[1].translation
+
+
+def after_sampling_the_second(config, variate, reward=0.3):
+    """Return the weights after the second candidate was sampled and earned a reward."""
+    for seed in range(50):
+        learner = LogLinearExpectedLossLearner(ListTranslator(), config, variate, seed=seed)
+        if learner.propose("x") == SECOND:
+            learner.update("x", SECOND, reward)
+            return learner.save().arrays["vector"]
+    raise AssertionError("the second candidate has a probability of a quarter")
+
+
+@pytest.mark.parametrize(("baseline", "weights"), [(1.0, [0.552428, 0.173786, 0.1]), (0.5, [0.514979, 0.192510, 0.1])])
+def test_a_step_of_expected_loss(baseline, weights):
+    moved = after_sampling_the_second(LogLinearExpectedLossConfig(optimiser=SGD), ConstantBaseline(baseline))
+    assert moved == pytest.approx(weights, abs=1e-6)
+
+
+@pytest.mark.parametrize(("optimiser", "step"), [(ADADELTA, 0.004472), (OptimiserConfig(learning_rate=1e-3), 0.001)])
+def test_the_first_step_of_an_adaptive_optimiser_ignores_the_size_of_the_gradient(optimiser, step):
+    moved = after_sampling_the_second(LogLinearExpectedLossConfig(optimiser=optimiser), ConstantBaseline(1.0))
+    assert moved - CANDIDATE_WEIGHTS == pytest.approx([step, -step, 0], abs=1e-6)
+
+
+def test_the_first_round_changes_nothing_with_the_running_mean():
+    """The published control variate includes the current reward, so the first advantage is 0."""
+    moved = after_sampling_the_second(LogLinearExpectedLossConfig(optimiser=SGD), RunningMean())
+    assert moved.tolist() == CANDIDATE_WEIGHTS.tolist()
+
+
+def test_samples_follow_the_scaled_weights():
+    config = LogLinearExpectedLossConfig(weight_scale=10.0)
+    learner = LogLinearExpectedLossLearner(ListTranslator(), config, RunningMean(), seed=1)
+    sampled = [learner.propose("x") for _ in range(4_000)]
+    unnormalised = np.exp(10 * np.array([0.7, 0.3, 0.7]))
+    frequencies = [sampled.count(one.translation) / len(sampled) for one in CANDIDATES]
+    assert frequencies == pytest.approx((unnormalised / unnormalised.sum()).tolist(), abs=0.03)
+
+
+def test_a_temperature_divides_scores_and_gradient():
+    config = LogLinearExpectedLossConfig(optimiser=SGD, schedule=AnnealingSchedule(temperature=0.5, start=None))
+    moved = after_sampling_the_second(config, ConstantBaseline(0.5))
+    unnormalised = np.exp(2 * np.array([0.7, 0.3, 0.7]))
+    expected = unnormalised / unnormalised.sum() @ np.array([one.features for one in CANDIDATES])
+    assert moved == pytest.approx(CANDIDATE_WEIGHTS + 0.1 * -0.2 * 2 * (CANDIDATES[1].features - expected))
+
+
+def test_a_minibatch_is_one_step_along_the_mean_gradient():
+    batched = expected_loss(lambda: ConstantBaseline(0.4), batch=2)
+    single = expected_loss(lambda: ConstantBaseline(0.4))
+    start = batched.save().arrays["vector"]
+    play(batched, SOURCES[:1])
+    assert batched.save().arrays["vector"].tolist() == start.tolist()
+    play(batched, SOURCES[1:2])
+    play(single, SOURCES[:1])
+    first = single.save().arrays["vector"] - start
+    single._weights[:] = start  # play the second round with the same weights, too
+    play(single, SOURCES[1:2])
+    second = single.save().arrays["vector"] - start
+    assert batched.save().arrays["vector"] - start == pytest.approx((first + second) / 2)
+
+
+def test_a_minibatch_worked_out_by_hand(monkeypatch):
+    """Rewards 0.2, 0.6 and 0.4, baseline 0.4, gradients of log p 1, -2 and 0.5: the step is -0.2 times the rate."""
+    slopes, rewards = {"s1": 1.0, "s2": -2.0, "s3": 0.5}, {"s1": 0.2, "s2": 0.6, "s3": 0.4}
+    lists = {
+        one: [Derivation("x", np.array([slope])), Derivation("y", -np.array([slope]))] for one, slope in slopes.items()
+    }
+    config = LogLinearExpectedLossConfig(optimiser=SGD, batch=3)
+    translator = ListTranslator(lists, weights=np.zeros(1))
+    learner = LogLinearExpectedLossLearner(translator, config, ConstantBaseline(0.4), seed=1)
+    always_first = SimpleNamespace(choice=lambda count, p: 0)  # of two candidates with equal probability
+    monkeypatch.setattr(learner, "_rng", always_first)
+    for source, reward in rewards.items():
+        assert learner._weights.tolist() == [0]
+        learner.update(source, learner.propose(source), reward)
+    assert learner._weights == pytest.approx([-0.1 * 0.2])
+
+
+def test_below_the_minimum_temperature_it_plays_the_best_translation_and_stops_learning():
+    learner = expected_loss(schedule=AnnealingSchedule(start=2, temperature_decay=1e-4))
+    play(learner, SOURCES[:2])
+    weights = learner.save().arrays["vector"]
+    best = [random_translator().forest(source, weights).best(weights).translation for source in SOURCES[2:5]]
+    assert play(learner, SOURCES[2:5]) == best
+    assert learner.save().arrays["vector"].tolist() == weights.tolist()
+
+
+def test_expected_loss_finds_the_rewarded_translation():
+    config = LogLinearExpectedLossConfig(optimiser=OptimiserConfig(learning_rate=0.05))
+    learner = LogLinearExpectedLossLearner(ListTranslator(), config, RunningMean(), seed=1)
+    rewards = []
+    for _ in range(300):
+        rewards.append(float(learner.propose("x") == SECOND))
+        learner.update("x", "", rewards[-1])
+    assert np.mean(rewards[:30]) < 0.5
+    assert np.mean(rewards[-30:]) > 0.9
+
+
+TWO_FEATURES = [
+    Derivation(text, np.array(features)) for text, features in (("a", [1.0, 0]), ("b", [0, 1.0]), ("c", [1.0, 1.0]))
+]
+
+
+def test_a_step_of_zeroth_order(monkeypatch):
+    translator = ListTranslator(default=TWO_FEATURES, weights=np.array([0.3, 0.1]))
+    config = LogLinearZerothOrderConfig(optimiser=SGD)
+    learner = LogLinearZerothOrderLearner(translator, config, ConstantBaseline(0.5), seed=1)
+    noise = learner._vector.new_tensor([1.2, -0.7])
+    monkeypatch.setattr(learner._noise, "_draw", lambda seed: iter([noise]))
+    assert learner.propose("x") == "a"
+    learner.update("x", "a", 0.2)
+    assert learner.save().arrays["vector"] == pytest.approx([0.264, 0.121])
+
+
+def test_zeroth_order_plays_the_best_translation_under_noise_of_its_scale():
+    large, small = zeroth_order(noise_scale=1e3), zeroth_order(noise_scale=1e-9)
+    best = random_translator().forest("s1", CANDIDATE_WEIGHTS).best(CANDIDATE_WEIGHTS).translation
+    assert len({zeroth_order(noise_scale=1e3, seed=seed).propose("s1") for seed in range(20)}) > 1
+    assert small.propose("s1") == best
+    large.propose("s1")
+    assert large._weights.tolist() == CANDIDATE_WEIGHTS.tolist()
