@@ -29,9 +29,9 @@ from lambdas.registry import Registry
 from lambdas.store import open_store
 from lambdas.task_loader import load_phase
 from simulator.cloud.gateway import Gateway, Handler
-from simulator.cloud.messages import Application, Refusal, Request, Response
-from simulator.cloud.server import Server, running
-from simulator.cloud.template import Template
+from simulator.cloud.http_messages import Application, HttpRequest, HttpResponse, RejectionReason
+from simulator.cloud.http_server import HttpServer, running
+from simulator.cloud.template import SamTemplate
 from task.layout import Layout
 from task.phases import Phase
 
@@ -72,14 +72,14 @@ class Client:
 class BareHttp:
     """An application that answers with the body of the request: no gateway, no handler."""
 
-    def admit(self, _: Request) -> Response | None:
+    def reject_early(self, _: HttpRequest) -> HttpResponse | None:
         return None
 
-    def answer(self, request: Request) -> Response:
-        return Response(200, [("Content-Type", "application/json")], request.body)
+    def respond(self, request: HttpRequest) -> HttpResponse:
+        return HttpResponse(200, [("Content-Type", "application/json")], request.body)
 
-    def refuse(self, refusal: Refusal) -> Response:
-        return Response(refusal.value, [], b"")
+    def reject(self, reason: RejectionReason) -> HttpResponse:
+        return HttpResponse(reason.value, [], b"")
 
 
 def bare_http() -> Application:
@@ -102,12 +102,12 @@ def function_echo() -> Application:
 
 
 def _behind_the_gateway(handler: Handler) -> Application:
-    template = Template.load("local")
+    template = SamTemplate.load("local")
     return Gateway(template, dict.fromkeys(template.functions, handler), lambda _: True)
 
 
 def serve_rival(application: Callable[[], Application], channel: Any) -> None:
-    with running(Server(("127.0.0.1", 0), application())) as server:
+    with running(HttpServer(("127.0.0.1", 0), application())) as server:
         channel.send(server.server_port)
         channel.recv()
 

@@ -30,7 +30,7 @@ from leaderboard.metrics.bleu import score, statistics
 from leaderboard.metrics.bootstrap import RESAMPLES, Blocks
 from leaderboard.summaries import RunIdentity, Summary
 from leaderboard.table import make_board
-from simulator.cloud.template import Template
+from simulator.cloud.template import SamTemplate
 from task.layout import Layout
 from task.phases import TRAINING, Phase
 from task.rounds import Round, RoundResult, Run, to_ticks
@@ -174,7 +174,7 @@ def main() -> int:
     print(
         f"  bootstrap, {RESAMPLES:,} resamples         {ours:10.2f} s, {ours / theirs:.1f} times numpy's {theirs:.2f} s"
     )
-    function = Template.load().functions["ReadFunction"]
+    function = SamTemplate.load().functions["ReadFunction"]
     share = function.memory / WHOLE_CORE
     bound = f"in the {function.timeout:.0f} s of a function of {function.memory} MB, with {share:.2f} of a processor"
     return 0 if verdict(whole_answer / share < function.timeout, bound) and good else 1

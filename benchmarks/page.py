@@ -15,8 +15,8 @@ from typing import Any
 from playwright.sync_api import Browser, Page
 
 from leaderboard.table import Board
-from simulator.cloud.messages import Request, Response
-from simulator.cloud.server import Server, running
+from simulator.cloud.http_messages import HttpRequest, HttpResponse
+from simulator.cloud.http_server import HttpServer, running
 from tests.browser.chromium import launched
 from tests.browser.sample import sample_board
 from tests.browser.stage import BoardApi, serving
@@ -29,16 +29,16 @@ SLOWEST = 30  # times an empty page, until the table can be used: far from both 
 class Nothing:
     """An application whose page is empty."""
 
-    def answer(self, request: Request) -> Response:  # noqa: ARG002
-        return Response(
+    def respond(self, request: HttpRequest) -> HttpResponse:  # noqa: ARG002
+        return HttpResponse(
             200, [("Content-Type", "text/html")], b"<!doctype html><title>nothing</title><p id=ready>nothing"
         )
 
-    def admit(self, request: Request) -> Response | None:
+    def reject_early(self, request: HttpRequest) -> HttpResponse | None:
         """Everybody is."""
 
-    def refuse(self, refusal: Any) -> Response:
-        return Response(refusal.value, [], b"")
+    def reject(self, reason: Any) -> HttpResponse:
+        return HttpResponse(reason.value, [], b"")
 
 
 def weigh(browser: Browser, url: str) -> dict[str, int]:
@@ -119,7 +119,7 @@ def main() -> int:
     repeats = parser.parse_args().repeats
     crowd = distinct(crowded_board(200))
     with launched() as browser:
-        with running(Server(("127.0.0.1", 0), Nothing())) as server:
+        with running(HttpServer(("127.0.0.1", 0), Nothing())) as server:
             nothing = seconds_until(browser, server.url, lambda page: page.wait_for_selector("#ready"), repeats)
         print(f"an empty page is there after {nothing:.2f} s")
         # data grow with the runs, so that only the usual board has to fit with all it brings

@@ -9,8 +9,8 @@ class TemplateError(SimulatorError):
     """The template is missing, or says something that the local cloud does not understand."""
 
 
-class PlanError(SimulatorError):
-    """API Gateway would not take or give up a key."""
+class UsagePlanError(SimulatorError):
+    """API Gateway did not add or remove a key of the usage plan."""
 
 
 class ServeError(SimulatorError):

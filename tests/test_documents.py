@@ -10,7 +10,7 @@ import typer.main
 from benchmarks.studies.learning import STUDY
 from benchmarks.studies.summary import kept, summary
 from simulator.cli import app
-from simulator.cloud.template import Template
+from simulator.cloud.template import SamTemplate
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
@@ -120,7 +120,7 @@ def _anchor(heading):
 def test_every_alarm_is_explained_and_no_other():
     rows = re.findall(r"^\| `(\w+)` \|", HANDBOOK, re.MULTILINE)
     alarms = [row for row in rows if row[0].isupper()]
-    assert sorted(alarms) == sorted(Template.load("prod").resources("AWS::CloudWatch::Alarm"))
+    assert sorted(alarms) == sorted(SamTemplate.load("prod").resources("AWS::CloudWatch::Alarm"))
 
 
 def test_every_widget_of_the_dashboard_is_explained():

@@ -14,10 +14,10 @@ from rich.table import Column, Table
 from lambdas.erasure import Eraser
 from lambdas.registry import PhaseState, Registry, RegistryError
 from lambdas.store import Store
+from simulator.aws.usage_plan import UsagePlan
 from simulator.cli import archiving, judging
 from simulator.cli.stores import JsonOption, StoreOption, open_existing_store, stack_region
-from simulator.cloud.plan import UsagePlan
-from simulator.errors import PlanError
+from simulator.errors import UsagePlanError
 from simulator.tasks import DEFAULT_STORE
 from task.rounds import TICKS, Run, RunProgress
 
@@ -55,14 +55,14 @@ def _plan(usage_plan: str | None, address: str) -> UsagePlan | None:
         return None
     region = stack_region(address)
     if region is None:
-        raise PlanError(f"a usage plan goes with the store of its stack, dynamodb:REGION, not with {address}")
+        raise UsagePlanError(f"a usage plan goes with the store of its stack, dynamodb:REGION, not with {address}")
     return UsagePlan.open(usage_plan, region)
 
 
 def _hand_out(name: str, api_key: str, plan: UsagePlan | None, as_json: bool) -> None:
     """Show a key, but only after API Gateway knows it: one that fails there is never seen, and can be rotated away."""
     if plan is not None:
-        plan.enrol(name, api_key)
+        plan.add_key(name, api_key)
     _print_key(name, api_key, as_json)
 
 
@@ -149,7 +149,7 @@ def erase_participant(
     plan, opened, systems = _plan(usage_plan, store), open_existing_store(store), _renamed(system or [])
     Eraser(opened).begin(name, systems)
     if plan is not None:
-        plan.withdraw(name)  # if this fails, the same command can be given again
+        plan.remove_keys(name)  # if this fails, the same command can be given again
     pseudonym = Eraser(opened).erase(name)
     typer.echo(f"{name} is {pseudonym} from now on; archives, backups and logs made before still have the name")
     registry = Registry(opened)
@@ -184,7 +184,7 @@ def rotate_key(
     for kept in old:
         registry.revoke_keys(name, kept.digest)
         if plan is not None:
-            plan.withdraw(name, kept.short_digest)
+            plan.remove_keys(name, kept.short_digest)
 
 
 @key.command("revoke")
@@ -199,7 +199,7 @@ def revoke_key(
     chosen = None if only is None else registry.find_key(name, only)
     revoked = registry.revoke_keys(name, chosen.digest if chosen else None)
     if plan is not None:  # even of keys that were revoked before: API Gateway may not have heard of it
-        plan.withdraw(name, chosen.short_digest if chosen else None)
+        plan.remove_keys(name, chosen.short_digest if chosen else None)
     if chosen and not revoked:
         raise RegistryError(f"{name} has no valid key {only}; `participant list` shows the valid keys")
     typer.echo(f"{revoked} keys of {name} revoked (functions that are warm notice within ten seconds)")

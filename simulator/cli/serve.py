@@ -20,9 +20,9 @@ from lambdas.store import Store
 from simulator.cli import corpus
 from simulator.cli.progress_bars import load_with_progress
 from simulator.cli.stores import StoreOption, open_or_create_store
-from simulator.cloud.local import adopt_environment, local_server
-from simulator.cloud.server import Server, access_log, running
-from simulator.cloud.template import Template
+from simulator.cloud.http_server import HttpServer, access_log, running
+from simulator.cloud.local_cloud import local_server, set_environment
+from simulator.cloud.template import SamTemplate
 from simulator.errors import ServeError
 from simulator.tasks import DEFAULT_STORE, DEMO_TASK
 
@@ -44,11 +44,11 @@ def serve(
     as_json: Annotated[bool, typer.Option("--json", help="Print where it runs as JSON.")] = False,
 ) -> None:
     """Run the service on this machine until it is interrupted."""
-    template = Template.load(stage)  # before the work: there may be no such stage
+    template = SamTemplate.load(stage)  # before the work: there may be no such stage
     opened = open_or_create_store(store)
     try:
         _fill(opened, task)
-        adopt_environment(template)
+        set_environment(template)
         server = _listen(template, Service(opened), host, port)
         with _logging(access), _interrupt() as interrupted, running(server):
             api_key = _first_key(opened) if stage == TRYING_OUT else None
@@ -81,7 +81,7 @@ def _first_key(store: Store) -> str | None:
     return None
 
 
-def _listen(template: Template, service: Service, host: str, port: int) -> Server:
+def _listen(template: SamTemplate, service: Service, host: str, port: int) -> HttpServer:
     try:
         return local_server(template, service, (host, port))
     except OSError as failure:
@@ -90,7 +90,7 @@ def _listen(template: Template, service: Service, host: str, port: int) -> Serve
         raise ServeError(f"cannot listen at {host}: {failure.strerror}") from None
 
 
-def _announce(server: Server, store: str, api_key: str | None, *, as_json: bool) -> None:
+def _announce(server: HttpServer, store: str, api_key: str | None, *, as_json: bool) -> None:
     if as_json:
         known = {} if api_key is None else {"participant": FIRST_PARTICIPANT, "api_key": api_key}
         typer.echo(json.dumps({"url": server.url, "store": store, **known}))

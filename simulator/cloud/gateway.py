@@ -1,6 +1,6 @@
-"""What API Gateway does between a request and a function: route, key, throttle, quota, validation, refusal.
+"""What API Gateway does between a request and a function: routing, API keys, throttling, quotas and validation.
 
-The order and the answers are API Gateway's; everything that could be configured comes from the template.
+The order of the checks and the responses are those of API Gateway. Every setting comes from the template.
 """
 
 import gzip
@@ -12,30 +12,30 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from lambdas.errors import UnavailableError
-from simulator.cloud.events import Context, MalformedAnswerError, http_response, proxy_event
-from simulator.cloud.messages import Refusal, Request, Response, accepts_gzip
-from simulator.cloud.models import compile_model
-from simulator.cloud.template import Function, Route, Template
-from simulator.cloud.throttle import Gate, Verdict
+from simulator.cloud.events import LambdaContext, MalformedProxyResponseError, http_response, proxy_event
+from simulator.cloud.http_messages import HttpRequest, HttpResponse, RejectionReason, accepts_gzip
+from simulator.cloud.rate_limiter import Admission, RateLimiter
+from simulator.cloud.request_models import compile_model
+from simulator.cloud.template import LambdaFunction, Route, SamTemplate
 
 log = logging.getLogger(__name__)
 
-Handler = Callable[[dict[str, Any], Context], object]
+Handler = Callable[[dict[str, Any], LambdaContext], object]
 KeyCheck = Callable[[str], bool]  # may raise UnavailableError
 
-FAST = 5  # of gzip's nine levels: a large board in milliseconds, and hardly larger than with the slowest
-FUNCTION_PAYLOAD = 6 * 1024 * 1024  # what Lambda takes and gives in one call, as JSON
+GZIP_LEVEL = 5  # of 9: compresses a large board in milliseconds, to hardly more bytes than level 9
+MAX_LAMBDA_PAYLOAD_BYTES = 6 * 1024 * 1024  # of the event and of the response, as JSON
 
-# what the server refuses, in the words of API Gateway
-REFUSALS = {
-    Refusal.TOO_LARGE: "REQUEST_TOO_LARGE",
-    Refusal.BUSY: "THROTTLED",
-    Refusal.APPLICATION_TIMEOUT: "INTEGRATION_TIMEOUT",
+# the types of gateway responses for what the server rejects
+RESPONSE_TYPES = {
+    RejectionReason.TOO_LARGE: "REQUEST_TOO_LARGE",
+    RejectionReason.BUSY: "THROTTLED",
+    RejectionReason.APPLICATION_TIMEOUT: "INTEGRATION_TIMEOUT",
 }
 
 
-def load_handlers(template: Template) -> dict[str, Handler]:
-    """The entry points of all functions that answer requests, imported as the Lambda runtime would."""
+def load_handlers(template: SamTemplate) -> dict[str, Handler]:
+    """Import the handlers of all functions that respond to requests, as the Lambda runtime does."""
     handlers = {}
     for name in {route.function for route in template.routes}:
         module, _, attribute = template.functions[name].handler.rpartition(".")
@@ -43,15 +43,15 @@ def load_handlers(template: Template) -> dict[str, Handler]:
     return handlers
 
 
-class Match(NamedTuple):
-    """A route that fits a request, and what its parameters are there."""
+class RouteMatch(NamedTuple):
+    """The route of a request, with the values of its path parameters."""
 
     route: Route
     parameters: Mapping[str, str]
 
 
-class Routes:
-    """Finds the route of a request; a literal segment goes before a parameter."""
+class RouteTable:
+    """Finds the route of a request. A literal segment takes precedence over a parameter."""
 
     def __init__(self, routes: Sequence[Route]) -> None:
         self._routes = sorted(
@@ -59,17 +59,18 @@ class Routes:
             key=lambda entry: [segment.startswith("{") for segment in entry[1]],
         )
 
-    def match(self, method: str, path: str) -> Match | None:
+    def match(self, method: str, path: str) -> RouteMatch | None:
+        """Return the matching route, or None."""
         segments = path.split("/")
-        for known, pattern, route in self._routes:
-            if known == method and len(pattern) == len(segments):
-                parameters = _fit(pattern, segments)
+        for route_method, pattern, route in self._routes:
+            if route_method == method and len(pattern) == len(segments):
+                parameters = _match_segments(pattern, segments)
                 if parameters is not None:
-                    return Match(route, parameters)
+                    return RouteMatch(route, parameters)
         return None
 
 
-def _fit(pattern: list[str], segments: list[str]) -> dict[str, str] | None:
+def _match_segments(pattern: list[str], segments: list[str]) -> dict[str, str] | None:
     parameters = {}
     for expected, segment in zip(pattern, segments, strict=True):
         if expected.startswith("{"):
@@ -82,110 +83,129 @@ def _fit(pattern: list[str], segments: list[str]) -> dict[str, str] | None:
 
 
 class Gateway:
-    """An application for the server: the REST API of the template over handlers in this process."""
+    """The REST API of the template, as an application for the server. The handlers run in this process."""
 
     def __init__(
-        self, template: Template, handlers: Mapping[str, Handler], knows_key: KeyCheck, *, gate: Gate | None = None
+        self,
+        template: SamTemplate,
+        handlers: Mapping[str, Handler],
+        is_known_key: KeyCheck,
+        *,
+        rate_limiter: RateLimiter | None = None,
     ) -> None:
-        self._routes = Routes(template.routes)
-        self._functions: Mapping[str, Function] = template.functions
-        self._refusals = template.gateway_responses
+        self._routes = RouteTable(template.routes)
+        self._functions: Mapping[str, LambdaFunction] = template.functions
+        self._gateway_responses = template.gateway_responses
         self._stage = template.stage
-        self._compressed_from = template.compressed_from
+        self._minimum_compression_size = template.minimum_compression_size
         self._handlers = handlers
-        self._knows_key = knows_key
-        self._gate = gate or Gate(template.stage_rate, template.key_rate, template.key_quota, template.own_rates)
+        self._is_known_key = is_known_key
+        self._rate_limiter = rate_limiter or RateLimiter(
+            stage=template.stage_throttle,
+            per_key=template.key_throttle,
+            quota=template.key_quota,
+            methods=template.method_throttles,
+        )
         self._models = {route: compile_model(route.schema) for route in template.routes if route.schema is not None}
 
-    def answer(self, request: Request) -> Response:
-        """Route, check, meter and call, in API Gateway's order."""
+    def respond(self, request: HttpRequest) -> HttpResponse:
+        """Route, authenticate, throttle, validate and call the function, in API Gateway's order."""
         request_id = str(uuid.uuid4())
-        found = self._identify(request, request_id)
-        if isinstance(found, Response):
-            return found
-        route = found.route
-        key = request.last_headers.get("x-api-key") if route.key_required else None
-        refusal = self._refuse_entry(route, key, request_id)
-        if refusal is not None:
-            return refusal
-        if not self._valid(route, request):
-            return self._refuse("BAD_REQUEST_BODY", 400, request_id)
-        event = proxy_event(request, route, found.parameters, stage=self._stage, request_id=request_id, key=key)
-        if len(request.body) > FUNCTION_PAYLOAD // 6 and len(json.dumps(event)) > FUNCTION_PAYLOAD:
-            return self._refuse("REQUEST_TOO_LARGE", 413, request_id)
+        match = self._authenticated_route(request, request_id)
+        if isinstance(match, HttpResponse):
+            return match
+        route = match.route
+        key = request.headers_by_name.get("x-api-key") if route.key_required else None
+        throttled = self._throttle(route, key, request_id)
+        if throttled is not None:
+            return throttled
+        if not self._has_valid_body(route, request):
+            return self._gateway_response("BAD_REQUEST_BODY", 400, request_id)
+        event = proxy_event(request, route, match.parameters, stage=self._stage, request_id=request_id, key=key)
+        if len(request.body) > MAX_LAMBDA_PAYLOAD_BYTES // 6 and len(json.dumps(event)) > MAX_LAMBDA_PAYLOAD_BYTES:
+            return self._gateway_response("REQUEST_TOO_LARGE", 413, request_id)
         return self._compress(self._call(self._functions[route.function], event, request_id), request)
 
-    def admit(self, request: Request) -> Response | None:
-        """The refusal of a request without a route or a key, for which its body is not needed."""
-        found = self._identify(request, str(uuid.uuid4()))
-        return found if isinstance(found, Response) else None
+    def reject_early(self, request: HttpRequest) -> HttpResponse | None:
+        """Return the rejection of a request without a route or a valid key, or None. Needs no body."""
+        match = self._authenticated_route(request, str(uuid.uuid4()))
+        return match if isinstance(match, HttpResponse) else None
 
-    def _identify(self, request: Request, request_id: str) -> Match | Response:
-        """What is asked for, by somebody who may.
+    def reject(self, reason: RejectionReason) -> HttpResponse:
+        """Return the response of API Gateway for a request that the server rejects."""
+        default = "DEFAULT_4XX" if reason.value < 500 else "DEFAULT_5XX"
+        return self._gateway_response(RESPONSE_TYPES.get(reason, default), reason.value, str(uuid.uuid4()))
 
-        A wrong key counts against the stage: once that is used up, wrong and right keys are answered alike, so nobody
-        can guess faster than everybody together may ask.
+    def _authenticated_route(self, request: HttpRequest, request_id: str) -> RouteMatch | HttpResponse:
+        """Return the route of a request with a valid key, or the response that rejects it.
+
+        A wrong key counts against the limits of the stage. Once these are exceeded, wrong and right keys get the same
+        response, so that keys cannot be guessed faster than the stage admits requests.
         """
-        found = self._routes.match(request.method, request.path)
-        if found is None:
-            return self._refuse("MISSING_AUTHENTICATION_TOKEN", 403, request_id)
-        key = request.last_headers.get("x-api-key")
+        match = self._routes.match(request.method, request.path)
+        if match is None:
+            return self._gateway_response("MISSING_AUTHENTICATION_TOKEN", 403, request_id)
+        key = request.headers_by_name.get("x-api-key")
         try:
-            known = not found.route.key_required or (key is not None and self._knows_key(key))
-        except UnavailableError as unavailable:  # unknown is not known: nobody passes unchecked
-            return _unavailable(unavailable, request_id)
+            known = not match.route.key_required or (key is not None and self._is_known_key(key))
+        except UnavailableError as unavailable:  # a key that cannot be looked up is not accepted
+            return _unavailable_response(unavailable, request_id)
         if known:
-            return found
-        refusal = self._refuse_entry(found.route, None, request_id)
-        return refusal or self._refuse("INVALID_API_KEY", 403, request_id)
+            return match
+        throttled = self._throttle(match.route, None, request_id)
+        return throttled or self._gateway_response("INVALID_API_KEY", 403, request_id)
 
-    def refuse(self, refusal: Refusal) -> Response:
-        """Word a refusal of the server as API Gateway would."""
-        default = "DEFAULT_4XX" if refusal.value < 500 else "DEFAULT_5XX"
-        return self._refuse(REFUSALS.get(refusal, default), refusal.value, str(uuid.uuid4()))
-
-    def _refuse_entry(self, route: Route, key: str | None, request_id: str) -> Response | None:
-        """Refuse who comes too often."""
-        verdict = self._gate.enter(key, (route.method, route.path))
-        if verdict is Verdict.PASS:
+    def _throttle(self, route: Route, key: str | None, request_id: str) -> HttpResponse | None:
+        """Return the response to a request beyond the limits, or None."""
+        admission = self._rate_limiter.admit(key, (route.method, route.path))
+        if admission is Admission.ADMITTED:
             return None
-        return self._refuse("THROTTLED" if verdict is Verdict.THROTTLED else "QUOTA_EXCEEDED", 429, request_id)
+        kind = "THROTTLED" if admission is Admission.THROTTLED else "QUOTA_EXCEEDED"
+        return self._gateway_response(kind, 429, request_id)
 
-    def _valid(self, route: Route, request: Request) -> bool:
-        """API Gateway checks what claims to be JSON (or claims nothing); the function has to refuse the rest."""
-        media_type = (request.last_headers.get("content-type") or "application/json").partition(";")[0].strip().lower()
-        fits = self._models.get(route)
-        if fits is None or media_type != "application/json":
+    def _has_valid_body(self, route: Route, request: HttpRequest) -> bool:
+        """Return whether the body matches the request model.
+
+        Like API Gateway, this checks only a body whose content type is JSON or missing; the function checks the rest.
+        """
+        media_type = (
+            (request.headers_by_name.get("content-type") or "application/json").partition(";")[0].strip().lower()
+        )
+        is_valid = self._models.get(route)
+        if is_valid is None or media_type != "application/json":
             return True
         if not request.body:
             return not route.body_required
         try:
             document = json.loads(request.body.decode("utf-8"))
-        except (ValueError, RecursionError):  # not UTF-8, not JSON, or nested beyond reason
+        except (ValueError, RecursionError):  # not UTF-8, not JSON, or nested too deeply
             return False
-        return fits(document)
+        return is_valid(document)
 
-    def _call(self, function: Function, event: dict[str, Any], request_id: str) -> Response:
+    def _call(self, function: LambdaFunction, event: dict[str, Any], request_id: str) -> HttpResponse:
         try:
-            answer = http_response(self._handlers[function.name](event, Context.begin(function, request_id)))
-        except MalformedAnswerError as malformed:
-            log.error("%s returned a malformed answer: %s", function.name, malformed)
-            return self._refuse("DEFAULT_5XX", 502, request_id)
+            response = http_response(self._handlers[function.name](event, LambdaContext.start(function, request_id)))
+        except MalformedProxyResponseError as malformed:
+            log.error("%s returned a malformed proxy response: %s", function.name, malformed)
+            return self._gateway_response("DEFAULT_5XX", 502, request_id)
         except Exception:
             log.exception("%s raised an exception", function.name)
-            return self._refuse("DEFAULT_5XX", 502, request_id)
-        if len(answer.body) > FUNCTION_PAYLOAD:
-            return self._refuse("DEFAULT_5XX", 502, request_id)
-        return answer._replace(headers=[*answer.headers, ("x-amzn-RequestId", request_id)])
+            return self._gateway_response("DEFAULT_5XX", 502, request_id)
+        if len(response.body) > MAX_LAMBDA_PAYLOAD_BYTES:
+            return self._gateway_response("DEFAULT_5XX", 502, request_id)
+        return response._replace(headers=[*response.headers, ("x-amzn-RequestId", request_id)])
 
-    def _compress(self, answer: Response, request: Request) -> Response:
-        if self._compressed_from is None or len(answer.body) < self._compressed_from or not accepts_gzip(request):
-            return answer
-        headers = [*answer.headers, ("Content-Encoding", "gzip")]
-        return answer._replace(headers=headers, body=gzip.compress(answer.body, FAST, mtime=0))
+    def _compress(self, response: HttpResponse, request: HttpRequest) -> HttpResponse:
+        minimum = self._minimum_compression_size
+        if minimum is None or len(response.body) < minimum or not accepts_gzip(request):
+            return response
+        headers = [*response.headers, ("Content-Encoding", "gzip")]
+        return response._replace(headers=headers, body=gzip.compress(response.body, GZIP_LEVEL, mtime=0))
 
-    def _refuse(self, kind: str, natural_status: int, request_id: str) -> Response:
-        wording = self._refusals.get(kind) or self._refusals["DEFAULT_4XX" if natural_status < 500 else "DEFAULT_5XX"]
+    def _gateway_response(self, kind: str, default_status: int, request_id: str) -> HttpResponse:
+        """Return a response of the gateway itself, of a type such as ``THROTTLED``, as the template words it."""
+        default = "DEFAULT_4XX" if default_status < 500 else "DEFAULT_5XX"
+        wording = self._gateway_responses.get(kind) or self._gateway_responses[default]
         headers = [
             ("Content-Type", "application/json"),
             ("x-amzn-RequestId", request_id),
@@ -193,13 +213,13 @@ class Gateway:
             *wording.headers.items(),
         ]
         body = wording.body.replace("$context.requestId", request_id)
-        return Response(wording.status or natural_status, headers, body.encode())
+        return HttpResponse(wording.status or default_status, headers, body.encode())
 
 
-def _unavailable(error: UnavailableError, request_id: str) -> Response:
+def _unavailable_response(error: UnavailableError, request_id: str) -> HttpResponse:
     headers = [
         ("Content-Type", "application/json"),
         ("x-amzn-RequestId", request_id),
         ("Retry-After", str(error.retry_after)),
     ]
-    return Response(error.status, headers, json.dumps(error.as_dict(request_id)).encode())
+    return HttpResponse(error.status, headers, json.dumps(error.as_dict(request_id)).encode())

@@ -1,8 +1,8 @@
-"""The API written down as an OpenAPI document: ``make openapi``.
+"""The OpenAPI document of the API, which ``make openapi`` writes.
 
-Nothing in it is written by hand for it: routes, keys and request models come from the template, response models from
-the service's return types, summaries from its docstrings, errors from ``lambdas.errors``, and the examples, as well as
-which statuses each call can answer with, from a rehearsal with the real handlers.
+No part of the document is written by hand. Routes, keys and request models come from the template, response models from
+the service's return types, summaries from its docstrings, and errors from ``lambdas.errors``. The examples, and the
+statuses that each call can return, are recorded from real calls (``example_exchanges``).
 """
 
 import inspect
@@ -19,11 +19,11 @@ from pydantic.json_schema import JsonSchemaMode
 
 from lambdas.errors import ServiceError
 from lambdas.service import PhaseInfo, Service
-from simulator.cloud.local import adopt_environment
-from simulator.cloud.rehearsal import Exchange, rehearse
-from simulator.cloud.template import Route, Template
+from simulator.cloud.example_exchanges import Exchange, record_exchanges
+from simulator.cloud.local_cloud import set_environment
+from simulator.cloud.template import Route, SamTemplate
 
-SCHEMAS = "#/components/schemas/"
+SCHEMA_PREFIX = "#/components/schemas/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """Why a request was refused. Switch on the code; the message is for people and may change."""
+    """Why a request failed. Programs should test the code; the message is for people and may change."""
 
     code: str
     message: str
@@ -51,130 +51,133 @@ class Error:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What a route does."""
+    """The documentation of a route."""
 
     name: str
     summary: str
-    answer: type
+    response: type
 
     @classmethod
-    def of(cls, call: Callable[..., Any], answer: type | None = None) -> "Operation":
-        """Described by a call of the service, whose return type is the answer unless that is wrapped."""
-        return cls(call.__name__, inspect.getdoc(call) or "", answer or get_type_hints(call)["return"])
+    def from_method(cls, method: Callable[..., Any], response: type | None = None) -> "Operation":
+        """Document a method of the service, whose return type is the response unless another type wraps it."""
+        summary, _, _ = (inspect.getdoc(method) or "").partition("\n\n")
+        return cls(method.__name__, " ".join(summary.split()), response or get_type_hints(method)["return"])
 
 
-FOR_BROWSERS = {("GET", "/"), ("GET", "/{file}")}  # the leaderboard's page: no part of the API
+PAGE_ROUTES = {("GET", "/"), ("GET", "/{file}")}  # of the leaderboard page, which is not part of the API
 OPERATIONS = {
-    ("GET", "/health"): Operation("health", "Is the service up? Needs no key.", Health),
-    ("GET", "/v1/phases"): Operation.of(Service.phases, Phases),
-    ("GET", "/v1/leaderboard/{phase}"): Operation.of(Service.leaderboard),
-    ("POST", "/v1/runs"): Operation.of(Service.open_run),
-    ("GET", "/v1/runs/{run}"): Operation.of(Service.run),
-    ("GET", "/v1/runs/{run}/sentence"): Operation.of(Service.sentence),
-    ("POST", "/v1/runs/{run}/translations"): Operation.of(Service.translate),
+    ("GET", "/health"): Operation("health", "Return whether the service is up. Needs no key.", Health),
+    ("GET", "/v1/phases"): Operation.from_method(Service.phases, Phases),
+    ("GET", "/v1/leaderboard/{phase}"): Operation.from_method(Service.leaderboard),
+    ("POST", "/v1/runs"): Operation.from_method(Service.open_run),
+    ("GET", "/v1/runs/{run}"): Operation.from_method(Service.run),
+    ("GET", "/v1/runs/{run}/sentence"): Operation.from_method(Service.sentence),
+    ("POST", "/v1/runs/{run}/translations"): Operation.from_method(Service.translate),
 }
 
 
-def document(template: Template) -> dict[str, Any]:
-    """The whole OpenAPI document."""
-    exchanges = rehearse(template)
+def document(template: SamTemplate) -> dict[str, Any]:
+    """Return the OpenAPI document."""
+    exchanges = record_exchanges(template)
     paths: dict[str, dict[str, Any]] = {}
     for route in template.routes:
-        if (route.method, route.path) in FOR_BROWSERS:
+        if (route.method, route.path) in PAGE_ROUTES:
             continue
-        said = [each for each in exchanges if (each.method, each.path) == (route.method, route.path)]
+        examples = [each for each in exchanges if (each.method, each.path) == (route.method, route.path)]
         operation = OPERATIONS[route.method, route.path]
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(template, route, operation, said)
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(template, route, operation, examples)
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "banditmt",
             "version": "1",
-            "description": "A bandit-learning shared task for machine translation: ask for a sentence, propose one "
-            "translation, be told one number. docs/protocol.md tells the rules.",
+            "description": "A shared task in which machine translation learns from bandit feedback: get a source "
+            "sentence, submit one translation, receive its score. docs/protocol.md has the rules.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
-        "servers": [{"url": "http://127.0.0.1:8000", "description": "banditmt serve, as it starts without options"}],
+        "servers": [{"url": "http://127.0.0.1:8000", "description": "banditmt serve without options"}],
         "paths": paths,
         "components": {
-            "schemas": {**_answer_models(), **_request_models(template)},
+            "schemas": {**_response_models(), **_request_models(template)},
             "securitySchemes": template.api["components"]["securitySchemes"],
         },
     }
 
 
-def _operation(template: Template, route: Route, operation: Operation, said: Sequence[Exchange]) -> dict[str, Any]:
+def _operation(
+    template: SamTemplate, route: Route, operation: Operation, exchanges: Sequence[Exchange]
+) -> dict[str, Any]:
     names = [segment[1:-1] for segment in route.path.split("/") if segment.startswith("{")]
-    written: dict[str, Any] = {
+    documented: dict[str, Any] = {
         "operationId": operation.name,
         "summary": operation.summary,
         "security": [{"api_key": []}] if route.key_required else [],
     }
     if names:
-        written["parameters"] = [
+        documented["parameters"] = [
             {"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names
         ]
     if route.schema:
-        accepted = {each.name: {"value": each.request} for each in said if each.status < 300}
-        written["requestBody"] = {
+        accepted = {each.name: {"value": each.request} for each in exchanges if each.status < 300}
+        documented["requestBody"] = {
             "required": route.body_required,
             "content": _json(_model_name(template, route), accepted),
         }
-    written["responses"] = _responses(operation, said)
-    return written
+    documented["responses"] = _responses(operation, exchanges)
+    return documented
 
 
-def _responses(operation: Operation, said: Sequence[Exchange]) -> dict[str, Any]:
+def _responses(operation: Operation, exchanges: Sequence[Exchange]) -> dict[str, Any]:
     responses: dict[str, Any] = {}
-    for status in sorted({each.status for each in said}):
-        with_status = [each for each in said if each.status == status]
+    for status in sorted({each.status for each in exchanges}):
+        with_status = [each for each in exchanges if each.status == status]
         examples = {each.name: {"value": each.response} for each in with_status}
-        model = operation.answer.__name__ if status < 300 else Error.__name__
+        model = operation.response.__name__ if status < 300 else Error.__name__
         responses[str(status)] = {"description": HTTPStatus(status).phrase, "content": _json(model, examples)}
         if all(each.retry_after for each in with_status):
             seconds = {
-                "description": "Seconds to wait before the same request is sent again.",
+                "description": "Seconds to wait before a retry.",
                 "schema": {"type": "integer"},
             }
             responses[str(status)]["headers"] = {"Retry-After": seconds}
-    responses["default"] = {"description": "Any other refusal", "content": _json(Error.__name__, {})}
+    responses["default"] = {"description": "Any other error", "content": _json(Error.__name__, {})}
     return responses
 
 
 def _json(model: str, examples: Mapping[str, Any]) -> dict[str, Any]:
-    content: dict[str, Any] = {"schema": {"$ref": SCHEMAS + model}}
+    content: dict[str, Any] = {"schema": {"$ref": SCHEMA_PREFIX + model}}
     return {"application/json": {**content, "examples": dict(examples)} if examples else content}
 
 
-def _answer_models() -> dict[str, Any]:
-    types = [*(operation.answer for operation in OPERATIONS.values()), Error]
+def _response_models() -> dict[str, Any]:
+    types = [*(operation.response for operation in OPERATIONS.values()), Error]
     adapters: list[tuple[str, JsonSchemaMode, TypeAdapter[Any]]] = [
-        (answer.__name__, "serialization", TypeAdapter(answer)) for answer in types
+        (response.__name__, "serialization", TypeAdapter(response)) for response in types
     ]
-    _, definitions = TypeAdapter.json_schemas(adapters, ref_template=SCHEMAS + "{model}")
+    _, definitions = TypeAdapter.json_schemas(adapters, ref_template=SCHEMA_PREFIX + "{model}")
     models: dict[str, Any] = definitions["$defs"]
     codes = sorted({error.code for error in ServiceError.__subclasses__()})
     models[Error.__name__]["properties"]["code"]["enum"] = codes
     return models
 
 
-def _request_models(template: Template) -> dict[str, Any]:
+def _request_models(template: SamTemplate) -> dict[str, Any]:
     return {_model_name(template, route): dict(route.schema) for route in template.routes if route.schema}
 
 
-def _model_name(template: Template, route: Route) -> str:
-    """As the template spells it; the translator takes away the capitals."""
+def _model_name(template: SamTemplate, route: Route) -> str:
+    """Return the name of a request model as the template spells it; the translator changes it to lower case."""
     models = template.source["Resources"]["Api"]["Properties"]["Models"]
     [name] = [name for name, schema in models.items() if schema == route.schema]
     return str(name)
 
 
-def render(template: Template) -> str:
-    """The document as text."""
+def render(template: SamTemplate) -> str:
+    """Return the OpenAPI document as text."""
     return json.dumps(document(template), indent=2, ensure_ascii=False, sort_keys=False) + "\n"
 
 
 if __name__ == "__main__":
-    local = Template.load("local")
-    adopt_environment(local)
+    local = SamTemplate.load("local")
+    set_environment(local)
     Path(sys.argv[1]).write_text(render(local), encoding="utf-8")

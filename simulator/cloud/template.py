@@ -1,7 +1,7 @@
-"""Reads ``template.yaml`` as AWS would, and extracts what a gateway needs to know.
+"""The SAM template ``template.yaml``, read as AWS reads it, with the settings that a gateway needs.
 
-The template is translated with AWS's own translator (as in ``sam deploy``), and its parameters, mappings and conditions
-are resolved for one stage. Resources do not exist here, so references to them stay symbolic.
+AWS's own translator (the one of ``sam deploy``) translates the template, and its parameters, mappings and conditions
+are resolved for one stage. The resources do not exist here, so references to them stay symbolic.
 """
 
 import logging
@@ -12,10 +12,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from simulator.cloud.throttle import Quota, Rate
+from simulator.cloud.rate_limiter import MethodPath, QuotaSettings, ThrottleSettings
 from simulator.errors import TemplateError
 
-TEMPLATE = Path(__file__).parents[2] / "template.yaml"
+TEMPLATE_PATH = Path(__file__).parents[2] / "template.yaml"
 REGION = "us-east-1"
 
 PSEUDO_PARAMETERS = {
@@ -25,24 +25,24 @@ PSEUDO_PARAMETERS = {
     "AWS::StackName": "banditmt",
     "AWS::URLSuffix": "amazonaws.com",
 }
-EVERYWHERE = ("*", "*")  # a method and a path, as a limit for all of them names these
-NOTHING = object()  # what AWS::NoValue stands for
+ALL_METHODS = ("*", "*")  # the method and path of a setting that applies to all methods
+NO_VALUE = object()  # stands for AWS::NoValue
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Route:
-    """One method of one path."""
+    """One HTTP method of one path."""
 
     method: str
     path: str  # with {parameters}
     function: str  # logical id
     key_required: bool
-    schema: Mapping[str, Any] | None  # that a JSON body is checked against, if the template wants that
+    schema: Mapping[str, Any] | None  # the request model that a JSON body must match, if there is one
     body_required: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class LambdaFunction:
     """One Lambda function."""
 
     name: str  # logical id
@@ -54,25 +54,25 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class GatewayResponse:
-    """How the gateway words one of its own refusals."""
+    """The status, headers and body of a response that the gateway itself sends."""
 
-    status: int | None  # None: whatever the refusal has by nature
+    status: int | None  # None for the default status of the type of response
     headers: Mapping[str, str]
-    body: str  # with $context.requestId in it
+    body: str  # contains $context.requestId
 
     @classmethod
     def read(cls, definition: Mapping[str, Any]) -> Self:
         status = definition.get("statusCode")
         prefix = "gatewayresponse.header."
         headers = {
-            name.removeprefix(prefix): value.strip("'")  # a literal is quoted in the template
+            name.removeprefix(prefix): value.strip("'")  # literals are quoted in the template
             for name, value in definition.get("responseParameters", {}).items()
         }
         return cls(int(status) if status else None, headers, definition["responseTemplates"]["application/json"])
 
 
-class Template:
-    """The translated template for one stage."""
+class SamTemplate:
+    """The template, translated to CloudFormation for one stage."""
 
     def __init__(self, document: dict[str, Any], parameters: Mapping[str, str]) -> None:
         self.source = document
@@ -81,23 +81,23 @@ class Template:
         self._values = {**PSEUDO_PARAMETERS, **defaults, **parameters}
 
     @classmethod
-    def load(cls, stage: str = "local", path: Path = TEMPLATE) -> Self:
+    def load(cls, stage: str = "local", path: Path = TEMPLATE_PATH) -> Self:
         from samtranslator.yaml_helper import yaml_parse
 
         try:
             document: dict[str, Any] = yaml_parse(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
-            raise TemplateError(f"there is no {path}: run banditmt from a checkout of its repository") from None
+            raise TemplateError(f"{path} does not exist: run banditmt from a checkout of its repository") from None
         allowed = document["Parameters"]["Stage"]["AllowedValues"]
         if stage not in allowed:
             raise TemplateError(f"the template has no stage {stage!r}; it has {', '.join(allowed)}")
         return cls(document, {"Stage": stage})
 
-    # what a gateway asks
+    # settings of the gateway
 
     @cached_property
     def routes(self) -> list[Route]:
-        """Every method of every path, in the order of their paths."""
+        """All methods of all paths, ordered by path."""
         return sorted(self._routes(), key=lambda route: (route.path, route.method))
 
     def _routes(self) -> Iterator[Route]:
@@ -124,11 +124,11 @@ class Template:
         return schema
 
     @cached_property
-    def functions(self) -> dict[str, Function]:
+    def functions(self) -> dict[str, LambdaFunction]:
         """The functions by logical id."""
         found = {}
         for name, properties in self.resources("AWS::Lambda::Function").items():
-            found[name] = Function(
+            found[name] = LambdaFunction(
                 name=name,
                 handler=properties["Handler"],
                 timeout=float(properties["Timeout"]),
@@ -139,26 +139,31 @@ class Template:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What all functions find in their environment."""
+        """The environment variables of the functions, which must be the same for all.
+
+        Raises:
+            TemplateError: The functions have different environment variables.
+        """
         environments = [function.environment for function in self.functions.values()]
         if any(environment != environments[0] for environment in environments):
-            raise TemplateError("the local cloud is one process: its functions need to share one environment")
+            raise TemplateError("the local cloud is one process: give all functions the same environment variables")
         return dict(environments[0])
 
     @cached_property
     def api(self) -> dict[str, Any]:
-        """The OpenAPI body of the REST API, as it would be imported into API Gateway."""
+        """The OpenAPI body of the REST API, as API Gateway would import it."""
         body: dict[str, Any] = self._only("AWS::ApiGateway::RestApi")["Body"]
         return body
 
     @cached_property
-    def compressed_from(self) -> int | None:
-        """The size in bytes from which on answers are compressed for clients that can read it; None is never."""
+    def minimum_compression_size(self) -> int | None:
+        """The size in bytes from which responses are compressed for clients that accept it; None for never."""
         size = self._only("AWS::ApiGateway::RestApi").get("MinimumCompressionSize")
         return None if size is None else int(size)
 
     @cached_property
     def gateway_responses(self) -> dict[str, GatewayResponse]:
+        """The responses that the gateway itself sends, by type, such as ``THROTTLED``."""
         definitions = self.api["x-amazon-apigateway-gateway-responses"]
         return {kind: GatewayResponse.read(definition) for kind, definition in definitions.items()}
 
@@ -167,43 +172,47 @@ class Template:
         return str(self._only("AWS::ApiGateway::Stage")["StageName"])
 
     @cached_property
-    def rates(self) -> dict[tuple[str, str], Rate]:
-        """What everybody together may ask of a method and path that have a limit of their own, and EVERYWHERE else."""
-        limits = {}
+    def _throttles(self) -> dict[MethodPath, ThrottleSettings]:
+        """The throttle settings of the stage, by method and path; those of the other methods under ``ALL_METHODS``."""
+        throttles = {}
         for entry in self._only("AWS::ApiGateway::Stage")["MethodSettings"]:
-            # RFC 6901: a slash within the path is written ~1; the root is one slash
-            place = (entry["HttpMethod"], entry["ResourcePath"].removeprefix("/").replace("~1", "/") or "/")
-            limits[place] = Rate(float(entry["ThrottlingRateLimit"]), float(entry["ThrottlingBurstLimit"]))
-        unknown = set(limits) - {EVERYWHERE} - {(route.method, route.path) for route in self.routes}
-        if unknown or EVERYWHERE not in limits:
-            raise TemplateError(f"a throttle is for all methods (* and /*) or for one that exists: {unknown}")
-        return limits
+            # RFC 6901: a slash in the path is written ~1; the root is one slash
+            method = (entry["HttpMethod"], entry["ResourcePath"].removeprefix("/").replace("~1", "/") or "/")
+            rate, burst = float(entry["ThrottlingRateLimit"]), float(entry["ThrottlingBurstLimit"])
+            throttles[method] = ThrottleSettings(rate, burst)
+        unknown = set(throttles) - {ALL_METHODS} - {(route.method, route.path) for route in self.routes}
+        if unknown:
+            raise TemplateError(f"the template throttles methods that do not exist: {unknown}")
+        if ALL_METHODS not in throttles:
+            raise TemplateError("the template does not throttle all methods: add MethodSettings for * and /*")
+        return throttles
 
     @property
-    def stage_rate(self) -> Rate:
-        """What everybody together may ask of all that has no limit of its own."""
-        return self.rates[EVERYWHERE]
+    def stage_throttle(self) -> ThrottleSettings:
+        """The limit on all requests together to methods without settings of their own."""
+        return self._throttles[ALL_METHODS]
 
     @property
-    def own_rates(self) -> dict[tuple[str, str], Rate]:
-        """What everybody together may ask of a method that has a limit of its own."""
-        return {place: rate for place, rate in self.rates.items() if place != EVERYWHERE}
+    def method_throttles(self) -> dict[MethodPath, ThrottleSettings]:
+        """The limits on all requests together to methods with settings of their own."""
+        return {method: settings for method, settings in self._throttles.items() if method != ALL_METHODS}
 
     @property
-    def key_rate(self) -> Rate:
-        """What each key may ask."""
+    def key_throttle(self) -> ThrottleSettings:
+        """The limit on requests with one key."""
         throttle = self._only("AWS::ApiGateway::UsagePlan")["Throttle"]
-        return Rate(float(throttle["RateLimit"]), float(throttle["BurstLimit"]))
+        return ThrottleSettings(float(throttle["RateLimit"]), float(throttle["BurstLimit"]))
 
     @property
-    def key_quota(self) -> Quota:
+    def key_quota(self) -> QuotaSettings:
+        """The quota of requests with one key."""
         quota = self._only("AWS::ApiGateway::UsagePlan")["Quota"]
-        return Quota(int(quota["Limit"]), quota["Period"])
+        return QuotaSettings(int(quota["Limit"]), quota["Period"])
 
-    # resources and the functions in them
+    # resources and intrinsic functions
 
     def resources(self, kind: str) -> dict[str, Any]:
-        """The resolved properties of all resources of one type."""
+        """Return the resolved properties of all resources of one type, by logical id."""
         return {
             name: self.resolve(resource["Properties"])
             for name, resource in self.cloudformation["Resources"].items()
@@ -223,9 +232,9 @@ class Template:
         return bool(self.resolve(self.cloudformation["Conditions"][name]))
 
     def resolve(self, value: Any) -> Any:
-        """The value with parameters, mappings and conditions put in; references to resources become their names."""
+        """Return the value with its intrinsic functions resolved; references to resources become their names."""
         if isinstance(value, list):
-            return [item for item in map(self.resolve, value) if item is not NOTHING]
+            return [item for item in map(self.resolve, value) if item is not NO_VALUE]
         if not isinstance(value, dict):
             return value
         if len(value) == 1:
@@ -233,12 +242,12 @@ class Template:
             if function == "Ref" or function.startswith("Fn::"):
                 return self._call(function, argument)
         resolved = {key: self.resolve(item) for key, item in value.items()}
-        return {key: item for key, item in resolved.items() if item is not NOTHING}
+        return {key: item for key, item in resolved.items() if item is not NO_VALUE}
 
     def _call(self, function: str, argument: Any) -> Any:
         match function:
             case "Ref":
-                return NOTHING if argument == "AWS::NoValue" else self._values.get(argument, argument)
+                return NO_VALUE if argument == "AWS::NoValue" else self._values.get(argument, argument)
             case "Fn::GetAtt":
                 return ".".join(argument) if isinstance(argument, list) else argument
             case "Fn::FindInMap":
@@ -255,7 +264,7 @@ class Template:
                 return str(first) == str(second)
             case "Fn::Not":
                 return not self.resolve(argument)[0]
-        raise TemplateError(f"the local cloud does not know {function}")
+        raise TemplateError(f"the local cloud does not support {function}")
 
     def _substitute(self, argument: Any) -> str:
         text, local = argument if isinstance(argument, list) else (argument, {})
@@ -264,15 +273,15 @@ class Template:
 
 
 def _translate(document: dict[str, Any], parameters: Mapping[str, str]) -> dict[str, Any]:
-    # here and not above, because they take a second to load and most commands never need them
+    # imported here, because they take a second to load and most commands never need them
     import boto3
     from samtranslator.model.exceptions import InvalidDocumentException
     from samtranslator.parser.parser import Parser
     from samtranslator.translator.translator import Translator
 
-    # packaging replaces the folder by the address of its upload before the template is translated
+    # `sam package` replaces the folder with the address of its upload before the template is translated
     document["Globals"]["Function"]["CodeUri"] = "s3://packaged/bundle.zip"
-    logging.getLogger("samtranslator").setLevel(logging.CRITICAL)  # it warns about the absence of its own AWS account
+    logging.getLogger("samtranslator").setLevel(logging.CRITICAL)  # it warns that there is no AWS account
     session = boto3.Session(region_name=REGION)
     try:
         translated: dict[str, Any] = Translator({}, Parser(), boto_session=session).translate(
@@ -287,5 +296,5 @@ def _function_of(operation: Mapping[str, Any], path: str) -> str:
     uri = operation["x-amazon-apigateway-integration"]["uri"]
     found = re.search(r"functions/([A-Za-z0-9]+)\.Arn/invocations", uri)
     if not found:
-        raise TemplateError(f"{path} is not answered by a function of the template")
+        raise TemplateError(f"{path} is not connected to a function of the template")
     return found[1]

@@ -9,9 +9,9 @@ from lambdas.errors import InvalidKeyError, PhaseNotFoundError
 from lambdas.registry import Participant
 from lambdas.service import PhaseInfo
 from leaderboard import publication
-from simulator.cloud.local import local_gateway
-from simulator.cloud.server import Server, running
-from simulator.cloud.template import Template
+from simulator.cloud.http_server import HttpServer, running
+from simulator.cloud.local_cloud import local_gateway
+from simulator.cloud.template import SamTemplate
 
 
 class BoardApi:
@@ -44,21 +44,21 @@ class Watched:
     def __init__(self, gateway, requests):
         self._gateway, self._requests = gateway, requests
 
-    def answer(self, request):
+    def respond(self, request):
         if request.path.startswith("/v1/"):
             self._requests.append(request)
-        return self._gateway.answer(request)
+        return self._gateway.respond(request)
 
-    def admit(self, request):
-        return self._gateway.admit(request)
+    def reject_early(self, request):
+        return self._gateway.reject_early(request)
 
-    def refuse(self, refusal):
-        return self._gateway.refuse(refusal)
+    def reject(self, reason):
+        return self._gateway.reject(reason)
 
 
 @cache
-def template() -> Template:
-    return Template.load("local")
+def template() -> SamTemplate:
+    return SamTemplate.load("local")
 
 
 @cache
@@ -74,7 +74,7 @@ def serving(api, port=0) -> Iterator[str]:
     make_files()
     gateway = Watched(local_gateway(template(), api), api.requests)
     try:
-        with running(Server(("127.0.0.1", port), gateway, drain=1.0)) as server:
+        with running(HttpServer(("127.0.0.1", port), gateway, drain_seconds=1.0)) as server:
             yield server.url
     finally:
         wiring.use_service(None)

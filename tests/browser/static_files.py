@@ -3,7 +3,7 @@
 from pathlib import PurePosixPath
 
 from leaderboard.page import CONTENT_TYPES
-from simulator.cloud.messages import Response
+from simulator.cloud.http_messages import HttpResponse
 
 
 class StaticFiles:
@@ -12,15 +12,15 @@ class StaticFiles:
     def __init__(self, folder):
         self._folder = folder
 
-    def answer(self, request):
+    def respond(self, request):
         path = self._folder / request.path.removeprefix("/")
         if not path.is_file():
-            return Response(404, [], b"")
+            return HttpResponse(404, [], b"")
         content_type = CONTENT_TYPES.get(PurePosixPath(path.name).suffix, "application/octet-stream")
-        return Response(200, [("Content-Type", content_type)], path.read_bytes())
+        return HttpResponse(200, [("Content-Type", content_type)], path.read_bytes())
 
-    def admit(self, request):
+    def reject_early(self, request):
         return None
 
-    def refuse(self, refusal):
-        return Response(refusal.value, [], b"")
+    def reject(self, reason):
+        return HttpResponse(reason.value, [], b"")

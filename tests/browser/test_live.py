@@ -7,9 +7,9 @@ from lambdas import wiring
 from lambdas.registry import PhaseState, Registry
 from lambdas.service import Service
 from lambdas.store import open_store
-from simulator.cloud.local import local_server
-from simulator.cloud.server import running
-from simulator.cloud.template import Template
+from simulator.cloud.http_server import running
+from simulator.cloud.local_cloud import local_server
+from simulator.cloud.template import SamTemplate
 from tests.lambdas import tasks
 
 
@@ -29,7 +29,7 @@ def service(store):
 @pytest.fixture
 def url(service):
     try:
-        with running(local_server(Template.load("local"), service, ("127.0.0.1", 0))) as server:
+        with running(local_server(SamTemplate.load("local"), service, ("127.0.0.1", 0))) as server:
             yield server.url
     finally:
         wiring.use_service(None)

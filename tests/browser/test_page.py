@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from leaderboard.publication import export_page
 from leaderboard.table import Status, make_board
-from simulator.cloud.server import Server, running
+from simulator.cloud.http_server import HttpServer, running
 from tests.browser.conftest import PHONE
 from tests.browser.stage import BoardApi, serving
 from tests.browser.static_files import StaticFiles
@@ -304,7 +304,7 @@ def test_an_exported_page_needs_nothing_but_files(opened, tmp_path):
     board = boards.contest_board(state="closed")
     export_page(board, tmp_path)
     assert {row.status for row in board.rows} == {Status.FINISHED, Status.ABANDONED}
-    with running(Server(("127.0.0.1", 0), StaticFiles(tmp_path))) as server:
+    with running(HttpServer(("127.0.0.1", 0), StaticFiles(tmp_path))) as server:
         page = drawn(opened(server.url + "/index.html"))
         assert len(systems(page)) == 5
         expect(page.locator("#status")).to_contain_text("data of ")

@@ -25,8 +25,8 @@ from lambdas.store import open_store
 from lambdas.task_loader import load_phase
 from leaderboard.page import CHARTS, LIBRARY, site_files
 from simulator.cloud.events import proxy_event
-from simulator.cloud.messages import Request
-from simulator.cloud.template import Template
+from simulator.cloud.http_messages import HttpRequest
+from simulator.cloud.template import SamTemplate
 from task.layout import Layout
 from task.phases import Phase
 
@@ -38,8 +38,8 @@ pytestmark = pytest.mark.skipif(not BUILD, reason="needs the result of `sam buil
 
 
 @pytest.fixture(scope="module")
-def template() -> Template:
-    return Template.load("local")
+def template() -> SamTemplate:
+    return SamTemplate.load("local")
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def bundle(request: pytest.FixtureRequest, build: Path) -> Path:
     return build / str(request.param)
 
 
-def test_every_function_was_built(template: Template, build: Path) -> None:
+def test_every_function_was_built(template: SamTemplate, build: Path) -> None:
     assert {entry.name for entry in build.iterdir() if entry.is_dir()} == set(template.functions)
 
 
@@ -168,17 +168,17 @@ def await_port(port: int) -> None:
     raise TimeoutError("the emulator of the Lambda runtime did not start")
 
 
-def event_for(template: Template, api_key: str, method: str, path: str, body: object = None) -> dict[str, Any]:
+def event_for(template: SamTemplate, api_key: str, method: str, path: str, body: object = None) -> dict[str, Any]:
     run = path.split("/")[3] if path.count("/") > 2 else ""
     resource = path.replace(run, "{run}") if run else path
     [route] = [route for route in template.routes if (route.method, route.path) == (method, resource)]
     data = b"" if body is None else json.dumps(body).encode()
-    request = Request(method, path, "", [("Host", "localhost"), ("x-api-key", api_key)], data, "127.0.0.1")
+    request = HttpRequest(method, path, "", [("Host", "localhost"), ("x-api-key", api_key)], data, "127.0.0.1")
     parameters = {"run": run} if run else {}
     return proxy_event(request, route, parameters, stage="local", request_id="smoke", key=api_key)
 
 
-def test_the_bundle_plays_a_round_in_the_real_runtime(template: Template, build: Path, tmp_path: Path) -> None:
+def test_the_bundle_plays_a_round_in_the_real_runtime(template: SamTemplate, build: Path, tmp_path: Path) -> None:
     address = f"sqlite:{tmp_path / 'store'}"
     store = open_store(address)
     pairs = [("haus", "the reference of haus"), ("hund", "the reference of hund")]

@@ -18,7 +18,7 @@ from typing import Any
 from banditmt_client import Client
 from lambdas.service import Service
 from lambdas.store import open_store
-from simulator.cloud.local import adopt_environment, local_server
+from simulator.cloud.local_cloud import local_server, set_environment
 from tests.faults import world
 
 ROOT = Path(__file__).parents[2]
@@ -63,7 +63,7 @@ def nursery() -> Iterator[Nursery]:
 
 def serve(store: str, port: int) -> None:
     template = world.template()
-    adopt_environment(template)
+    set_environment(template)
     local_server(template, Service(open_store(store)), ("127.0.0.1", port)).serve_forever()
 
 

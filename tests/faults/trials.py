@@ -25,9 +25,9 @@ from lambdas.store import Store, open_store
 from lambdas.store.dynamodb import DynamoDBStore
 from lambdas.store.sqlite import SQLiteStore
 from simulator.cloud.gateway import Gateway, load_handlers
-from simulator.cloud.local import local_gateway
-from simulator.cloud.server import Limits, Server, running
-from simulator.cloud.throttle import Gate, Rate
+from simulator.cloud.http_server import HttpServer, ServerLimits, running
+from simulator.cloud.local_cloud import local_gateway
+from simulator.cloud.rate_limiter import RateLimiter, ThrottleSettings
 from simulator.in_process import in_process_client
 from tests import dynalite
 from tests.faults import world
@@ -63,7 +63,7 @@ def served(service: Service, *, gateway: Gateway | None = None, deadline: float 
     """The service over HTTP in this process; clients do not wait between two tries."""
     with world.wired(service), world.hurried():
         application = gateway or local_gateway(world.template(), service)
-        server = Server(("127.0.0.1", 0), application, limits=Limits(answering=deadline))
+        server = HttpServer(("127.0.0.1", 0), application, limits=ServerLimits(response_seconds=deadline))
         with running(server):
             yield server.url
 
@@ -269,8 +269,8 @@ def clock(seed: int, folder: Path) -> Mapping[str, int]:
     with sqlite(folder) as store:
         keys = world.prepare(store)
         service = Service(store, clock=jumping)
-        gate = Gate(per_key=Rate(200, 20), overall=Rate(600, 60), clock=jumping)
-        gateway = Gateway(world.template(), load_handlers(world.template()), lambda _: True, gate=gate)
+        gate = RateLimiter(per_key=ThrottleSettings(200, 20), stage=ThrottleSettings(600, 60), clock=jumping)
+        gateway = Gateway(world.template(), load_handlers(world.template()), lambda _: True, rate_limiter=gate)
         with served(service, gateway=gateway) as url:
             world.all_play(clients(url, keys), folder)
         world.check(store, folder)

@@ -24,7 +24,7 @@ from lambdas.scoreboard import Scoreboard
 from lambdas.service import Service
 from lambdas.store import Store, open_store
 from lambdas.task_loader import load_phase
-from simulator.cloud.template import Template
+from simulator.cloud.template import SamTemplate
 from simulator.in_process import in_process_client
 from task.layout import Layout
 from task.phases import Phase
@@ -148,8 +148,8 @@ def hurried():
 
 
 @cache
-def template() -> Template:
-    return Template.load("local")
+def template() -> SamTemplate:
+    return SamTemplate.load("local")
 
 
 @contextmanager

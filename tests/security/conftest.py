@@ -12,9 +12,9 @@ from lambdas import wiring
 from lambdas.registry import Registry
 from lambdas.service import Service
 from lambdas.store import open_store
-from simulator.cloud.local import local_server
-from simulator.cloud.server import running
-from simulator.cloud.template import Template
+from simulator.cloud.http_server import running
+from simulator.cloud.local_cloud import local_server
+from simulator.cloud.template import SamTemplate
 from tests.lambdas import tasks
 
 
@@ -74,7 +74,7 @@ class Target:
 def target(tmp_path_factory):
     store = open_store(f"sqlite:{tmp_path_factory.mktemp('target') / 'store'}?synchronous=normal")
     tasks.load(store)
-    template = Template.load("local")
+    template = SamTemplate.load("local")
     with running(local_server(template, Service(store, staleness=0), ("127.0.0.1", 0))) as server:
         under_attack = Target(server.server_port, store)
         yield under_attack

@@ -25,9 +25,9 @@ from lambdas.service import Service
 from lambdas.store.sqlite import SQLiteStore
 from leaderboard.metrics.bleu import sentence_bleu
 from simulator import in_process
-from simulator.cloud.local import local_server
-from simulator.cloud.server import running
-from simulator.cloud.template import Template
+from simulator.cloud.http_server import running
+from simulator.cloud.local_cloud import local_server
+from simulator.cloud.template import SamTemplate
 from simulator.in_process import in_process_client
 from tests.lambdas import tasks
 
@@ -40,7 +40,7 @@ def store(tmp_path):
     store.close()
 
 
-read_template = functools.cache(Template.load)  # it takes a moment
+read_template = functools.cache(SamTemplate.load)  # it takes a moment
 
 
 @contextmanager

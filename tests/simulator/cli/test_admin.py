@@ -8,10 +8,10 @@ import pytest
 from lambdas.registry import Registry, api_key_digest
 from lambdas.service import Service
 from lambdas.store import documents, open_store
+from simulator.aws.usage_plan import UsagePlan
 from simulator.cli import admin as admin_module
 from simulator.cli import run
-from simulator.cloud.plan import UsagePlan
-from simulator.errors import PlanError
+from simulator.errors import UsagePlanError
 from tests.lambdas import tasks
 
 
@@ -144,8 +144,8 @@ class TestUsagePlan:
     @pytest.fixture
     def plan(self, told):
         return SimpleNamespace(
-            enrol=lambda name, api_key: told.append(("enrol", name, (api_key_digest(api_key) or "")[:8])),
-            withdraw=lambda name, short=None: told.append(("withdraw", name, short)),
+            add_key=lambda name, api_key: told.append(("add_key", name, (api_key_digest(api_key) or "")[:8])),
+            remove_keys=lambda name, short=None: told.append(("remove_keys", name, short)),
         )
 
     @pytest.fixture
@@ -169,58 +169,61 @@ class TestUsagePlan:
     def keys(self, store, name="ada"):
         return {kept.short_digest for kept in Registry(store).keys(name) if not kept.revoked}
 
-    def test_adding_enrols_the_key(self, cloud, store):
+    def test_adding_a_participant_adds_the_key(self, cloud, store):
         code, told, _ = cloud("participant", "add", "ada")
-        assert (code, told) == (0, [("plan1", "eu-central-1"), ("enrol", "ada", *self.keys(store))])
+        assert (code, told) == (0, [("plan1", "eu-central-1"), ("add_key", "ada", *self.keys(store))])
 
-    def test_rotating_enrols_the_new_key_and_then_withdraws_the_old_one(self, cloud, store):
+    def test_rotating_adds_the_new_key_and_then_removes_the_old_one(self, cloud, store):
         cloud("participant", "add", "ada")
         (old,) = self.keys(store)
         _, told, _ = cloud("key", "rotate", "ada")
-        assert told[1:] == [("enrol", "ada", *self.keys(store)), ("withdraw", "ada", old)]
+        assert told[1:] == [("add_key", "ada", *self.keys(store)), ("remove_keys", "ada", old)]
 
-    def test_the_old_key_works_on_if_api_gateway_does_not_take_the_new_one(self, cloud, store, plan):
+    def test_the_old_key_works_on_if_api_gateway_does_not_accept_the_new_one(self, cloud, store, plan):
         cloud("participant", "add", "ada")
         (old,) = self.keys(store)
 
         def refuse(name, api_key):
-            raise PlanError("API Gateway did not take the key of ada")
+            raise UsagePlanError("API Gateway did not accept the key of ada")
 
-        plan.enrol = refuse
+        plan.add_key = refuse
         code, told, said = cloud("key", "rotate", "ada")
-        assert (code, told[1:], "did not take" in said) == (1, [], True)
+        assert (code, told[1:], "did not accept" in said) == (1, [], True)
         assert old in self.keys(store)
 
-    def test_revoking_one_key_withdraws_that_one(self, cloud, store):
+    def test_revoking_one_key_removes_only_that_one(self, cloud, store):
         cloud("participant", "add", "ada")
         cloud("key", "rotate", "ada", "--keep-old")
         one, _ = self.keys(store)
-        assert cloud("key", "revoke", "ada", "--key", one)[1][1:] == [("withdraw", "ada", one)]
+        assert cloud("key", "revoke", "ada", "--key", one)[1][1:] == [("remove_keys", "ada", one)]
         code, told, _ = cloud("key", "revoke", "ada", "--key", one)  # again, as after a failure of API Gateway
-        assert (code, told[1:]) == (1, [("withdraw", "ada", one)])
+        assert (code, told[1:]) == (1, [("remove_keys", "ada", one)])
 
-    def test_what_names_no_key_withdraws_nothing(self, cloud, store):
+    def test_what_names_no_key_removes_nothing(self, cloud, store):
         cloud("participant", "add", "ada")
         assert cloud("key", "revoke", "ada", "--key", "")[:2] == (1, [("plan1", "eu-central-1")])
         assert len(self.keys(store)) == 1
 
-    def test_revoking_withdraws(self, cloud):
+    def test_revoking_removes_all_keys(self, cloud):
         cloud("participant", "add", "ada")
-        assert cloud("key", "revoke", "ada")[1][1:] == [("withdraw", "ada", None)]
+        assert cloud("key", "revoke", "ada")[1][1:] == [("remove_keys", "ada", None)]
 
-    def test_erasing_withdraws_even_at_the_second_try(self, cloud, store, plan):
+    def test_erasing_removes_the_keys_even_at_the_second_try(self, cloud, store, plan):
         cloud("participant", "add", "ada")
         assert cloud("participant", "erase", "ada")[:2] == (1, [("plan1", "eu-central-1")])  # not disabled yet
         Registry(store).set_disabled("ada", True)
-        withdraw = plan.withdraw
+        remove_keys = plan.remove_keys
 
-        def refuse(name, short=None):
-            raise PlanError("API Gateway did not give up the keys of ada")
+        def refuse(name, prefix=None):
+            raise UsagePlanError("API Gateway did not remove the keys of ada")
 
-        plan.withdraw = refuse
+        plan.remove_keys = refuse
         assert cloud("participant", "erase", "ada")[0] == 1
-        plan.withdraw = withdraw
-        assert cloud("participant", "erase", "ada")[:2] == (0, [("plan1", "eu-central-1"), ("withdraw", "ada", None)])
+        plan.remove_keys = remove_keys
+        assert cloud("participant", "erase", "ada")[:2] == (
+            0,
+            [("plan1", "eu-central-1"), ("remove_keys", "ada", None)],
+        )
         assert [who.name for who in Registry(store).participants()] == ["erased-1"]
 
     def test_a_plan_without_its_stack_is_refused_before_anything_happens(self, cloud, store):

@@ -1,4 +1,4 @@
-"""A small task in a store, and the local cloud over it."""
+"""Fixtures for tests of the local cloud: the template, and a service with a small task."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from lambdas.registry import Registry
 from lambdas.service import Service
 from lambdas.store import Store, open_store
 from lambdas.task_loader import load_phase
-from simulator.cloud.template import Template
+from simulator.cloud.template import SamTemplate
 from task.layout import Layout
 from task.phases import Phase
 
@@ -19,30 +19,30 @@ PAIRS = [("haus", "house"), ("hund", "dog"), ("katze", "cat")]
 
 
 @dataclass(frozen=True)
-class Stage:
-    """What a test of the cloud plays with."""
+class LoadedService:
+    """A service with a task and one participant."""
 
     store: Store
     service: Service
     api_key: str
 
-    def knows_key(self, key: str) -> bool:
+    def is_known_key(self, key: str) -> bool:
         return key == self.api_key
 
 
 @pytest.fixture(scope="session")
-def template() -> Template:
-    return Template.load("prod")
+def template() -> SamTemplate:
+    return SamTemplate.load("prod")
 
 
 @pytest.fixture
-def stage(tmp_path: Path) -> Iterator[Stage]:
-    """A loaded store with one participant, and the handlers wired to it."""
+def loaded(tmp_path: Path) -> Iterator[LoadedService]:
+    """A service with a task and one participant, which the handlers of this process use."""
     store = open_store(f"sqlite:{tmp_path / 'store'}?synchronous=normal")
     load_phase(store, Phase("mock", Layout.plain(len(PAIRS)), repeatable=True), PAIRS)
     api_key = Registry(store).add_participant("ada")
     service = Service(store)
     wiring.use_service(service)
-    yield Stage(store, service, api_key)
+    yield LoadedService(store, service, api_key)
     wiring.use_service(None)
     store.close()

@@ -1,16 +1,16 @@
-"""Proxy events and proxy responses."""
+"""Events and responses of the Lambda proxy integration."""
 
 import json
 
 import pytest
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
-from simulator.cloud.events import Context, MalformedAnswerError, http_response, proxy_event
-from simulator.cloud.messages import Request
-from simulator.cloud.template import Function, Route
+from simulator.cloud.events import LambdaContext, MalformedProxyResponseError, http_response, proxy_event
+from simulator.cloud.http_messages import HttpRequest
+from simulator.cloud.template import LambdaFunction, Route
 
 ROUTE = Route("POST", "/v1/runs/{run}/translations", "F", key_required=True, schema=None, body_required=False)
-REQUEST = Request(
+REQUEST = HttpRequest(
     method="POST",
     path="/v1/runs/r%201/translations",
     query="a=1&a=2&b=",
@@ -20,12 +20,12 @@ REQUEST = Request(
 )
 
 
-def event_of(request: Request) -> dict[str, object]:
+def event_for(request: HttpRequest) -> dict[str, object]:
     return proxy_event(request, ROUTE, {"run": "r%201"}, stage="local", request_id="id-1", key="sesame")
 
 
-def test_an_event_is_what_powertools_expects_of_a_rest_api() -> None:
-    event = APIGatewayProxyEvent(json.loads(json.dumps(event_of(REQUEST))))
+def test_an_event_is_that_of_a_rest_api_to_powertools() -> None:
+    event = APIGatewayProxyEvent(json.loads(json.dumps(event_for(REQUEST))))
     assert event.resource == "/v1/runs/{run}/translations"
     assert event.path == "/v1/runs/r%201/translations"
     assert event.http_method == "POST"
@@ -43,27 +43,27 @@ def test_an_event_is_what_powertools_expects_of_a_rest_api() -> None:
     assert context.domain_name == "localhost:8000"
 
 
-def test_what_is_absent_is_null_as_in_api_gateway() -> None:
-    bare = Request("GET", "/health", "", [("Host", "x")], b"", "::1")
+def test_absent_parts_are_null() -> None:
+    bare = HttpRequest("GET", "/health", "", [("Host", "x")], b"", "::1")
     event = proxy_event(bare, ROUTE, {}, stage="local", request_id="id-1", key=None)
     for field in ("body", "queryStringParameters", "multiValueQueryStringParameters", "pathParameters"):
         assert event[field] is None
     assert "apiKey" not in event["requestContext"]["identity"]
 
 
-def test_bytes_that_are_not_text_are_replaced() -> None:
-    odd = Request("POST", "/", "", [], b"\xff{}", "::1")
-    assert event_of(odd)["body"] == "\ufffd{}"
+def test_invalid_utf_8_is_replaced() -> None:
+    odd = HttpRequest("POST", "/", "", [], b"\xff{}", "::1")
+    assert event_for(odd)["body"] == "\ufffd{}"
 
 
-def test_the_context_counts_down() -> None:
-    context = Context.begin(Function("F", "a.b", timeout=10, memory=512, environment={}), "id-1")
+def test_the_context_has_the_remaining_time_of_the_function() -> None:
+    context = LambdaContext.start(LambdaFunction("F", "a.b", timeout=10, memory=512, environment={}), "id-1")
     assert 9_000 < context.get_remaining_time_in_millis() <= 10_000
     assert context.invoked_function_arn.endswith(":function:F")
     assert (context.function_name, context.memory_limit_in_mb) == ("F", 512)
 
 
-def test_an_answer_becomes_http() -> None:
+def test_a_proxy_response_becomes_an_http_response() -> None:
     response = http_response(
         {
             "statusCode": 201,
@@ -78,16 +78,16 @@ def test_an_answer_becomes_http() -> None:
     assert response.body == "größe".encode()
 
 
-def test_a_binary_answer_is_decoded() -> None:
+def test_a_base64_body_is_decoded() -> None:
     assert http_response({"statusCode": 200, "body": "AP8=", "isBase64Encoded": True}).body == b"\x00\xff"
 
 
-def test_a_status_alone_is_an_answer() -> None:
+def test_a_status_code_alone_is_a_proxy_response() -> None:
     assert http_response({"statusCode": "204"}).status == 204
 
 
 @pytest.mark.parametrize(
-    "answer",
+    "result",
     [
         None,
         "text",
@@ -102,6 +102,6 @@ def test_a_status_alone_is_an_answer() -> None:
         {"statusCode": 200, "body": "not base64!", "isBase64Encoded": True},
     ],
 )
-def test_what_is_no_answer_is_refused(answer: object) -> None:
-    with pytest.raises(MalformedAnswerError):
-        http_response(answer)
+def test_a_malformed_proxy_response_is_refused(result: object) -> None:
+    with pytest.raises(MalformedProxyResponseError):
+        http_response(result)

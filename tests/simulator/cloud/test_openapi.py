@@ -1,4 +1,4 @@
-"""The OpenAPI document: current, complete, and kept by the running service."""
+"""The OpenAPI document is current and complete, and the running service follows it."""
 
 import json
 from collections.abc import Iterator
@@ -20,64 +20,64 @@ from schemathesis.specs.openapi.checks import (
 
 from lambdas.errors import ServiceError
 from simulator.cloud.gateway import Gateway, load_handlers
+from simulator.cloud.http_server import HttpServer, running
 from simulator.cloud.openapi import render
-from simulator.cloud.server import Server, running
-from simulator.cloud.template import Template
-from simulator.cloud.throttle import Gate
-from tests.simulator.cloud.conftest import Stage
+from simulator.cloud.rate_limiter import RateLimiter
+from simulator.cloud.template import SamTemplate
+from tests.simulator.cloud.conftest import LoadedService
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "openapi.json"
 api = schemathesis.openapi.from_path(DOCUMENT)
 
 
 @pytest.fixture(scope="module")
-def written() -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(DOCUMENT.read_text(encoding="utf-8"))
-    return document
+def document() -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(DOCUMENT.read_text(encoding="utf-8"))
+    return content
 
 
 def test_the_document_is_current() -> None:
-    assert DOCUMENT.read_text(encoding="utf-8") == render(Template.load("local")), "run: make openapi"
+    assert DOCUMENT.read_text(encoding="utf-8") == render(SamTemplate.load("local")), "run: make openapi"
 
 
-def test_every_route_but_the_pages_is_documented(written: dict[str, Any], template: Template) -> None:
-    documented = {(method.upper(), path) for path, methods in written["paths"].items() for method in methods}
+def test_every_route_except_those_of_the_page_is_documented(document: dict[str, Any], template: SamTemplate) -> None:
+    documented = {(method.upper(), path) for path, methods in document["paths"].items() for method in methods}
     assert documented == {(route.method, route.path) for route in template.routes} - {("GET", "/"), ("GET", "/{file}")}
 
 
-def contents(written: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for methods in written["paths"].values():
+def contents(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for methods in document["paths"].values():
         for operation in methods.values():
-            yield from (answer["content"]["application/json"] for answer in operation["responses"].values())
+            yield from (response["content"]["application/json"] for response in operation["responses"].values())
             if "requestBody" in operation:
                 yield operation["requestBody"]["content"]["application/json"]
 
 
-def test_every_example_fits_its_schema(written: dict[str, Any]) -> None:
+def test_every_example_matches_its_schema(document: dict[str, Any]) -> None:
     checked = 0
-    for content in contents(written):
-        schema = {**content["schema"], "components": written["components"]}
+    for content in contents(document):
+        schema = {**content["schema"], "components": document["components"]}
         for example in content.get("examples", {}).values():
             Draft202012Validator(schema).validate(example["value"])
             checked += 1
     assert checked > 30
 
 
-def test_every_refusal_of_the_protocol_has_an_example(written: dict[str, Any]) -> None:
+def test_every_error_code_of_the_protocol_has_an_example(document: dict[str, Any]) -> None:
     shown = {
         example["value"]["code"]
-        for content in contents(written)
+        for content in contents(document)
         for example in content.get("examples", {}).values()
         if "code" in example["value"]
     }
-    elsewhere = {"internal", "unavailable", "not_found"}  # not of one call, or not on purpose
-    assert shown == {error.code for error in ServiceError.__subclasses__()} - elsewhere
+    without_example = {"internal", "unavailable", "not_found"}  # not specific to a call, or not caused by one
+    assert shown == {error.code for error in ServiceError.__subclasses__()} - without_example
 
 
 @pytest.fixture
-def server(template: Template, stage: Stage) -> Iterator[Server]:
-    gateway = Gateway(template, load_handlers(template), stage.knows_key, gate=Gate())
-    with running(Server(("127.0.0.1", 0), gateway)) as live:
+def server(template: SamTemplate, loaded: LoadedService) -> Iterator[HttpServer]:
+    gateway = Gateway(template, load_handlers(template), loaded.is_known_key, rate_limiter=RateLimiter())
+    with running(HttpServer(("127.0.0.1", 0), gateway)) as live:
         yield live
 
 
@@ -93,7 +93,7 @@ CHECKS = [
 
 @api.parametrize()
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
-def test_the_service_keeps_to_the_document_whatever_it_is_sent(
-    case: schemathesis.Case, server: Server, stage: Stage
+def test_the_service_follows_the_document_whatever_it_is_sent(
+    case: schemathesis.Case, server: HttpServer, loaded: LoadedService
 ) -> None:
-    case.call_and_validate(base_url=server.url, headers={"x-api-key": stage.api_key}, checks=CHECKS)
+    case.call_and_validate(base_url=server.url, headers={"x-api-key": loaded.api_key}, checks=CHECKS)

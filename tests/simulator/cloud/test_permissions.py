@@ -1,4 +1,4 @@
-"""Each function's role grants exactly the DynamoDB calls that the function makes: no more, no less."""
+"""The role of each function grants exactly the DynamoDB actions that the function uses."""
 
 import base64
 import json
@@ -17,14 +17,14 @@ from lambdas.service import Service
 from lambdas.store.dynamodb import DynamoDBStore
 from lambdas.task_loader import load_phase
 from simulator.cloud.gateway import Gateway, Handler, load_handlers
-from simulator.cloud.messages import Request
-from simulator.cloud.template import Template
+from simulator.cloud.http_messages import HttpRequest
+from simulator.cloud.template import SamTemplate
 from task.layout import Layout
 from task.phases import Phase
 from tests.simulator.cloud.conftest import PAIRS
 
 
-class Call(NamedTuple):
+class DynamoDbCall(NamedTuple):
     """One call of DynamoDB."""
 
     function: str
@@ -33,20 +33,20 @@ class Call(NamedTuple):
     partition: str | None
 
 
-class Tape:
-    """Records what a client is asked, and on whose behalf."""
+class CallRecorder:
+    """Records the calls of a client, with the function that makes them."""
 
     def __init__(self) -> None:
         self.function = ""
-        self.calls: list[Call] = []
+        self.calls: list[DynamoDbCall] = []
 
     def record(self, params: dict[str, Any], model: Any, **_: object) -> None:
         if self.function:
-            named = params.get("Item", params.get("Key", {})).get("pk") or params["ExpressionAttributeValues"][":pk"]
-            partition = named["S"]
-            self.calls.append(Call(self.function, f"dynamodb:{model.name}", params["TableName"], partition))
+            key = params.get("Item", params.get("Key", {})).get("pk") or params["ExpressionAttributeValues"][":pk"]
+            partition = key["S"]
+            self.calls.append(DynamoDbCall(self.function, f"dynamodb:{model.name}", params["TableName"], partition))
 
-    def attributed(self, name: str, handler: Handler) -> Handler:
+    def attribute(self, name: str, handler: Handler) -> Handler:
         def handle(event: dict[str, Any], context: Any) -> object:
             self.function = name
             try:
@@ -58,8 +58,8 @@ class Tape:
 
 
 @pytest.fixture(scope="module")
-def calls(template: Template) -> Iterator[list[Call]]:
-    """Everything the functions ask of DynamoDB in a run with every turn that it can take."""
+def calls(template: SamTemplate) -> Iterator[list[DynamoDbCall]]:
+    """All calls of DynamoDB in a run in which everything happens that can happen."""
     with mock_aws():
         client = boto3.client(
             "dynamodb", region_name="us-east-1", aws_access_key_id="test", aws_secret_access_key="test"
@@ -67,15 +67,15 @@ def calls(template: Template) -> Iterator[list[Call]]:
         store = DynamoDBStore(client, may_create=True)
         load_phase(store, Phase("mock", Layout.plain(len(PAIRS)), repeatable=True), PAIRS)
         api_key = Registry(store).add_participant("ada")
-        tape = Tape()
-        client.meta.events.register("provide-client-params.dynamodb", tape.record)
-        handlers = {name: tape.attributed(name, handler) for name, handler in load_handlers(template).items()}
+        recorder = CallRecorder()
+        client.meta.events.register("provide-client-params.dynamodb", recorder.record)
+        handlers = {name: recorder.attribute(name, handler) for name, handler in load_handlers(template).items()}
         play(Gateway(template, handlers, lambda key: key == api_key), store, api_key)
         stream = ledger_stream(client)
-        tape.function = "BoardFunction"
+        recorder.function = "BoardFunction"
         board.fold(store, stream[:2])
-        board.fold(store, stream[3:])  # an entry was lost on the way
-        yield tape.calls
+        board.fold(store, stream[3:])  # an entry was lost
+        yield recorder.calls
     wiring.use_service(None)
 
 
@@ -84,7 +84,7 @@ def play(gateway: Gateway, store: DynamoDBStore, api_key: str) -> None:
 
     def call(method: str, path: str, body: object = None) -> Any:
         data = b"" if body is None else json.dumps(body).encode()
-        return json.loads(gateway.answer(Request(method, path, "", [("x-api-key", api_key)], data, "::1")).body)
+        return json.loads(gateway.respond(HttpRequest(method, path, "", [("x-api-key", api_key)], data, "::1")).body)
 
     call("GET", "/health")
     call("GET", "/v1/phases")
@@ -92,15 +92,15 @@ def play(gateway: Gateway, store: DynamoDBStore, api_key: str) -> None:
     call("POST", "/v1/runs", {"phase": "mock", "system": "copy"})  # resumed
     sentence = call("GET", f"/v1/runs/{run}/sentence")
     while sentence:
-        answer = {"id": sentence["id"], "translation": sentence["source"]}
-        committed = call("POST", f"/v1/runs/{run}/translations", answer)
-        assert call("POST", f"/v1/runs/{run}/translations", answer) == committed  # the answer was lost
-        assert call("POST", f"/v1/runs/{run}/translations", {**answer, "translation": "other"})["code"]
+        proposed = {"id": sentence["id"], "translation": sentence["source"]}
+        committed = call("POST", f"/v1/runs/{run}/translations", proposed)
+        assert call("POST", f"/v1/runs/{run}/translations", proposed) == committed  # resent, as after a lost response
+        assert call("POST", f"/v1/runs/{run}/translations", {**proposed, "translation": "other"})["code"]
         call("GET", f"/v1/runs/{run}")
         wiring.use_service(Service(store, streamed=True))  # a cold start
         sentence = committed["next"]
     call("POST", "/v1/runs", {"phase": "mock", "system": "copy"})  # again
-    assert call("GET", "/v1/leaderboard/mock")["rows"] == []  # nobody has followed the stream yet
+    assert call("GET", "/v1/leaderboard/mock")["rows"] == []  # the stream has not been read yet
 
 
 def ledger_stream(client: Any) -> list[dict[str, Any]]:
@@ -111,8 +111,8 @@ def ledger_stream(client: Any) -> list[dict[str, Any]]:
     return [{"eventName": "INSERT", "dynamodb": {"NewImage": item}} for item in items]
 
 
-def statements(template: Template, function: str) -> dict[tuple[str, str], dict[str, Any]]:
-    """What a function's role grants on tables (not on streams), by action and name of the table."""
+def statements(template: SamTemplate, function: str) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the statements of a function's role about tables (not streams), by action and table name."""
     tables = {f"{name}.Arn": table["TableName"] for name, table in template.resources("AWS::DynamoDB::Table").items()}
     role = template.resources("AWS::IAM::Role")[function.removesuffix("Function") + "Role"]
     return {
@@ -124,30 +124,34 @@ def statements(template: Template, function: str) -> dict[tuple[str, str], dict[
 
 
 @pytest.mark.parametrize("function", ["ReadFunction", "ScoringFunction", "BoardFunction"])
-def test_what_is_granted_is_what_is_used(template: Template, calls: list[Call], function: str) -> None:
+def test_a_role_grants_exactly_what_its_function_uses(
+    template: SamTemplate, calls: list[DynamoDbCall], function: str
+) -> None:
     used = {(call.action, call.table) for call in calls if call.function == function}
     assert set(statements(template, function)) == used
 
 
-def test_the_template_makes_the_tables_that_the_store_expects(template: Template) -> None:
+def test_the_template_creates_the_tables_that_the_store_expects(template: SamTemplate) -> None:
     with mock_aws():
         client = boto3.client(
             "dynamodb", region_name="us-east-1", aws_access_key_id="test", aws_secret_access_key="test"
         )
         DynamoDBStore(client, may_create=True).prepare()
         for table in template.resources("AWS::DynamoDB::Table").values():
-            made = client.describe_table(TableName=table["TableName"])["Table"]
-            assert made["KeySchema"] == table["KeySchema"]
-            assert made["AttributeDefinitions"] == table["AttributeDefinitions"]
+            created = client.describe_table(TableName=table["TableName"])["Table"]
+            assert created["KeySchema"] == table["KeySchema"]
+            assert created["AttributeDefinitions"] == table["AttributeDefinitions"]
 
 
-def test_every_call_stays_within_its_fence(template: Template, calls: list[Call]) -> None:
-    fenced = 0
+def test_every_call_uses_only_partition_keys_that_its_role_allows(
+    template: SamTemplate, calls: list[DynamoDbCall]
+) -> None:
+    checked = 0
     for call in calls:
         condition = statements(template, call.function)[call.action, call.table].get("Condition")
         if condition:
             patterns = condition["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
             assert call.partition is not None
             assert any(fnmatch(call.partition, pattern) for pattern in patterns)
-            fenced += 1
-    assert fenced >= 4
+            checked += 1
+    assert checked >= 4

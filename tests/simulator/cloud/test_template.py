@@ -1,4 +1,4 @@
-"""What the translated template promises: asserted on the CloudFormation that AWS would be given."""
+"""The template, checked in the CloudFormation form that AWS would receive."""
 
 import importlib
 import json
@@ -12,19 +12,19 @@ import pytest
 from lambdas import errors
 from lambdas.handlers import read
 from leaderboard.page import CHARTS, FRONT, LIBRARY, SETTINGS
-from simulator.cloud.template import Template
-from simulator.cloud.throttle import Quota, Rate
+from simulator.cloud.rate_limiter import QuotaSettings, ThrottleSettings
+from simulator.cloud.template import SamTemplate
 from simulator.errors import TemplateError
 
 
-def statements(template: Template) -> Iterator[tuple[str, dict[str, Any]]]:
+def statements(template: SamTemplate) -> Iterator[tuple[str, dict[str, Any]]]:
     for name, role in template.resources("AWS::IAM::Role").items():
         for policy in role["Policies"]:
             for statement in policy["PolicyDocument"]["Statement"]:
                 yield name, statement
 
 
-def granted(template: Template, role: str) -> set[tuple[str, str]]:
+def granted(template: SamTemplate, role: str) -> set[tuple[str, str]]:
     return {(statement["Action"], statement["Resource"]) for name, statement in statements(template) if name == role}
 
 
@@ -43,21 +43,21 @@ ROUTES = {
 }
 
 
-def test_every_route_wants_a_key_but_what_is_public(template: Template) -> None:
+def test_every_route_that_is_not_public_needs_a_key(template: SamTemplate) -> None:
     assert {(route.method, route.path, route.function, route.key_required) for route in template.routes} == ROUTES
 
 
-def test_the_page_has_an_address_in_which_its_relative_links_work(template: Template) -> None:
+def test_the_relative_links_of_the_page_work_under_its_address(template: SamTemplate) -> None:
     page = template.resolve(template.source["Outputs"]["Page"]["Value"])
     assert page == "https://Api.execute-api.us-east-1.amazonaws.com/prod/"
     assert all(not address.startswith("/") for address in (read.BOARD, FRONT, SETTINGS, CHARTS, LIBRARY))
 
 
-def test_the_page_comes_compressed_and_rounds_do_not(template: Template) -> None:
-    assert template.compressed_from == 2048
+def test_the_page_is_compressed_and_rounds_are_not(template: SamTemplate) -> None:
+    assert template.minimum_compression_size == 2048
 
 
-def test_every_body_is_checked_at_the_gateway(template: Template) -> None:
+def test_the_gateway_checks_every_body(template: SamTemplate) -> None:
     for route in template.routes:
         if route.method == "POST":
             assert route.schema is not None
@@ -65,28 +65,28 @@ def test_every_body_is_checked_at_the_gateway(template: Template) -> None:
             assert route.schema["required"] == list(route.schema["properties"])
 
 
-def test_every_handler_can_be_imported(template: Template) -> None:
+def test_every_handler_can_be_imported(template: SamTemplate) -> None:
     for function in template.functions.values():
         module, _, attribute = function.handler.rpartition(".")
         assert callable(getattr(importlib.import_module(module), attribute))
 
 
-def test_the_gateways_refusals_are_worded_like_the_services(template: Template) -> None:
+def test_errors_of_the_gateway_are_worded_like_those_of_the_service(template: SamTemplate) -> None:
     known = {error.code: error for error in errors.ServiceError.__subclasses__()}
-    of_its_own = {"BAD_REQUEST_BODY", "QUOTA_EXCEEDED"}  # where the gateway knows more of the reason
+    own_wording = {"BAD_REQUEST_BODY", "QUOTA_EXCEEDED"}  # the gateway knows the reason better
     for kind, wording in template.gateway_responses.items():
         body = json.loads(wording.body)
         assert list(body) == ["code", "message", "request_id"], kind
         assert body["request_id"] == "$context.requestId"
         error = known[body["code"]]
-        if kind not in of_its_own:
+        if kind not in own_wording:
             assert body["message"] == error.default_message, kind
-        if wording.status is not None and kind != "INTEGRATION_TIMEOUT":  # no code of the service is a 504
+        if wording.status is not None and kind != "INTEGRATION_TIMEOUT":  # no error of the service has status 504
             assert wording.status == error.status, kind
     assert {"DEFAULT_4XX", "DEFAULT_5XX", "THROTTLED", "QUOTA_EXCEEDED"} <= set(template.gateway_responses)
 
 
-def test_whoever_may_come_back_is_told_when(template: Template) -> None:
+def test_temporary_errors_have_retry_after(template: SamTemplate) -> None:
     for kind in ("THROTTLED", "QUOTA_EXCEEDED", "INTEGRATION_TIMEOUT"):
         assert int(template.gateway_responses[kind].headers["Retry-After"]) >= 1
 
@@ -94,37 +94,40 @@ def test_whoever_may_come_back_is_told_when(template: Template) -> None:
 # limits
 
 
-def test_each_key_and_all_together_are_throttled(template: Template) -> None:
-    assert template.key_rate == Rate(100, 200)
-    assert template.stage_rate == Rate(2000, 1000)
-    assert template.own_rates == {  # what needs no key: a crowd of visitors takes nothing from the participants
-        (route.method, route.path): Rate(50, 100) for route in template.routes if not route.key_required
-    }
-    assert template.key_quota == Quota(2_000_000, "DAY")
+def test_each_key_and_all_requests_together_are_throttled(template: SamTemplate) -> None:
+    assert template.key_throttle == ThrottleSettings(100, 200)
+    assert template.stage_throttle == ThrottleSettings(2000, 1000)
+    assert (
+        template.method_throttles
+        == {  # those without a key, so that visitors do not use up the limits of participants
+            (route.method, route.path): ThrottleSettings(50, 100) for route in template.routes if not route.key_required
+        }
+    )
+    assert template.key_quota == QuotaSettings(2_000_000, "DAY")
 
 
 @pytest.mark.parametrize("stage", ["local", "dev", "prod"])
 def test_every_stage_resolves_completely(stage: str) -> None:
-    template = Template.load(stage)
+    template = SamTemplate.load(stage)
     assert template.stage == stage
     for kind in {resource["Type"] for resource in template.cloudformation["Resources"].values()}:
         assert "Fn::" not in json.dumps(template.resources(kind))
 
 
-def test_a_training_run_fits_into_the_quota_of_a_day(template: Template) -> None:
+def test_the_daily_quota_is_enough_for_a_training_run(template: SamTemplate) -> None:
     assert template.key_quota.limit > 1_297_974
 
 
-def test_the_usage_plan_covers_the_stage_and_no_key_is_made_by_the_template(template: Template) -> None:
+def test_the_usage_plan_covers_the_stage_and_the_template_creates_no_key(template: SamTemplate) -> None:
     [plan] = template.resources("AWS::ApiGateway::UsagePlan").values()
     assert plan["ApiStages"] == [{"ApiId": "Api", "Stage": "ApiStage"}]
     assert not template.resources("AWS::ApiGateway::ApiKey")
 
 
-# functions and what they may do
+# functions and their permissions
 
 
-def test_functions_are_small_and_on_arm(template: Template) -> None:
+def test_functions_are_small_and_on_arm(template: SamTemplate) -> None:
     functions = template.resources("AWS::Lambda::Function")
     assert set(functions) == {"ReadFunction", "ScoringFunction", "BoardFunction"}
     for name, function in functions.items():
@@ -136,8 +139,8 @@ def test_functions_are_small_and_on_arm(template: Template) -> None:
         assert function["Environment"]["Variables"]["BANDITMT_STORE"] == "dynamodb:us-east-1?prefix=banditmt"
 
 
-def test_roles_may_do_exactly_this(template: Template) -> None:
-    def watching(log: str) -> set[tuple[str, str]]:
+def test_roles_have_exactly_these_permissions(template: SamTemplate) -> None:
+    def logging_and_tracing(log: str) -> set[tuple[str, str]]:
         return {
             ("logs:CreateLogStream", f"{log}.Arn"),
             ("logs:PutLogEvents", f"{log}.Arn"),
@@ -146,20 +149,20 @@ def test_roles_may_do_exactly_this(template: Template) -> None:
         }
 
     assert set(template.resources("AWS::IAM::Role")) == {"ReadRole", "ScoringRole", "BoardRole"}
-    assert granted(template, "ReadRole") == watching("ReadLog") | {
+    assert granted(template, "ReadRole") == logging_and_tracing("ReadLog") | {
         ("dynamodb:GetItem", "TaskTable.Arn"),
         ("dynamodb:Query", "TaskTable.Arn"),
         ("dynamodb:PutItem", "TaskTable.Arn"),
         ("dynamodb:Query", "LedgerTable.Arn"),
         ("dynamodb:PutItem", "LedgerTable.Arn"),
     }
-    assert granted(template, "ScoringRole") == watching("ScoringLog") | {
+    assert granted(template, "ScoringRole") == logging_and_tracing("ScoringLog") | {
         ("dynamodb:GetItem", "TaskTable.Arn"),
         ("dynamodb:GetItem", "ReferencesTable.Arn"),
         ("dynamodb:GetItem", "LedgerTable.Arn"),
         ("dynamodb:PutItem", "LedgerTable.Arn"),
     }
-    assert granted(template, "BoardRole") == watching("BoardLog") | {
+    assert granted(template, "BoardRole") == logging_and_tracing("BoardLog") | {
         ("dynamodb:GetItem", "TaskTable.Arn"),
         ("dynamodb:PutItem", "TaskTable.Arn"),
         ("dynamodb:Query", "LedgerTable.Arn"),
@@ -171,44 +174,44 @@ def test_roles_may_do_exactly_this(template: Template) -> None:
     }
 
 
-def test_statements_name_one_action_and_no_wildcards_where_names_exist(template: Template) -> None:
+def test_statements_have_one_action_and_no_wildcards(template: SamTemplate) -> None:
     for role, statement in statements(template):
         assert isinstance(statement["Action"], str), role
         assert "*" not in statement["Action"], role
-        if not statement["Action"].startswith("xray:"):  # which knows no resources
+        if not statement["Action"].startswith("xray:"):  # X-Ray has no resources
             assert "*" not in statement["Resource"], role
 
 
-def test_only_the_scoring_function_reaches_references(template: Template) -> None:
-    reachers = {name for name, statement in statements(template) if "References" in json.dumps(statement)}
-    assert reachers == {"ScoringRole"}
+def test_only_the_scoring_function_can_read_references(template: SamTemplate) -> None:
+    readers = {name for name, statement in statements(template) if "References" in json.dumps(statement)}
+    assert readers == {"ScoringRole"}
 
 
-def test_what_may_be_written_to_the_task_is_fenced_in(template: Template) -> None:
-    fences = {
+def test_writes_to_the_task_table_are_limited_by_partition_key(template: SamTemplate) -> None:
+    leading_keys = {
         name: statement["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
         for name, statement in statements(template)
         if (statement["Action"], statement["Resource"]) == ("dynamodb:PutItem", "TaskTable.Arn")
     }
-    assert fences == {"ReadRole": ["run/*"], "BoardRole": ["board/*"]}
+    assert leading_keys == {"ReadRole": ["run/*"], "BoardRole": ["board/*"]}
 
 
-def test_nobody_can_list_keys_participants_or_blocks(template: Template) -> None:
-    fences = {
+def test_no_role_can_list_keys_participants_or_blocks(template: SamTemplate) -> None:
+    leading_keys = {
         (name, statement["Action"]): statement["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
         for name, statement in statements(template)
         if statement["Resource"] == "TaskTable.Arn" and statement["Action"] != "dynamodb:PutItem"
     }
-    looked_up = ["key", "participant", "phase", "ring", "block/*"]
-    assert fences == {
-        ("ReadRole", "dynamodb:GetItem"): looked_up,
+    readable = ["key", "participant", "phase", "ring", "block/*"]
+    assert leading_keys == {
+        ("ReadRole", "dynamodb:GetItem"): readable,
         ("ReadRole", "dynamodb:Query"): ["phase", "role", "run/*", "board/*"],
-        ("ScoringRole", "dynamodb:GetItem"): looked_up,
+        ("ScoringRole", "dynamodb:GetItem"): readable,
         ("BoardRole", "dynamodb:GetItem"): ["board/*", "phase"],
     }
 
 
-def test_roles_are_for_lambda_alone_and_take_no_managed_policies(template: Template) -> None:
+def test_only_lambda_can_assume_the_roles_and_they_have_no_managed_policies(template: SamTemplate) -> None:
     for role in template.resources("AWS::IAM::Role").values():
         assert "ManagedPolicyArns" not in role
         [trust] = role["AssumeRolePolicyDocument"]["Statement"]
@@ -222,7 +225,7 @@ def test_roles_are_for_lambda_alone_and_take_no_managed_policies(template: Templ
 # tables and the stream
 
 
-def test_tables_are_encrypted_recoverable_and_hard_to_lose(template: Template) -> None:
+def test_tables_are_encrypted_recoverable_and_protected_from_deletion(template: SamTemplate) -> None:
     tables = template.resources("AWS::DynamoDB::Table")
     assert set(tables) == {"TaskTable", "ReferencesTable", "LedgerTable"}
     for name, table in tables.items():
@@ -234,22 +237,22 @@ def test_tables_are_encrypted_recoverable_and_hard_to_lose(template: Template) -
         assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == ("Retain", "Retain")
 
 
-def test_the_ledgers_stream_goes_to_the_leaderboard_with_a_place_for_failures(template: Template) -> None:
+def test_the_stream_of_the_ledger_feeds_the_leaderboard_and_failures_go_to_a_queue(template: SamTemplate) -> None:
     [mapping] = template.resources("AWS::Lambda::EventSourceMapping").values()
     assert mapping["FunctionName"] == "BoardFunction"
     assert mapping["EventSourceArn"] == "LedgerTable.StreamArn"
     assert mapping["DestinationConfig"] == {"OnFailure": {"Destination": "BoardFailures.Arn"}}
     assert mapping["MaximumRetryAttempts"] == 5
-    assert mapping["MaximumBatchingWindowInSeconds"] == 60  # docs/cost.md counts with it
+    assert mapping["MaximumBatchingWindowInSeconds"] == 60  # docs/cost.md assumes it
     assert mapping["BisectBatchOnFunctionError"] is True
     [queue] = template.resources("AWS::SQS::Queue").values()
     assert queue == {"MessageRetentionPeriod": 1_209_600, "SqsManagedSseEnabled": True}
 
 
-# watching
+# monitoring
 
 
-def test_every_log_ends_some_day_and_every_function_has_its_own(template: Template) -> None:
+def test_every_function_has_its_own_log_and_logs_expire(template: SamTemplate) -> None:
     logs = template.resources("AWS::Logs::LogGroup")
     assert set(logs) == {"ReadLog", "ScoringLog", "BoardLog", "AccessLog"}
     assert {log["RetentionInDays"] for log in logs.values()} == {90}
@@ -257,7 +260,7 @@ def test_every_log_ends_some_day_and_every_function_has_its_own(template: Templa
         assert function["LoggingConfig"] == {"LogGroup": f"{name.removesuffix('Function')}Log"}
 
 
-def test_alarms_watch_errors_latency_throttles_and_the_stream(template: Template) -> None:
+def test_alarms_monitor_errors_latency_throttling_and_the_stream(template: SamTemplate) -> None:
     alarms = template.resources("AWS::CloudWatch::Alarm")
     watched = {(alarm["Namespace"], alarm["MetricName"]) for alarm in alarms.values()}
     assert watched == {
@@ -277,31 +280,31 @@ def test_alarms_watch_errors_latency_throttles_and_the_stream(template: Template
     assert all(alarm["AlarmActions"] == ["Alarms"] for alarm in alarms.values())
 
 
-def test_the_dashboard_is_json_and_shows_every_alarm(template: Template) -> None:
+def test_the_dashboard_is_json_and_shows_every_alarm(template: SamTemplate) -> None:
     [dashboard] = template.resources("AWS::CloudWatch::Dashboard").values()
     widgets = json.loads(dashboard["DashboardBody"])["widgets"]
     [alarms] = [widget["properties"]["alarms"] for widget in widgets if widget["type"] == "alarm"]
     assert set(alarms) == {f"{name}.Arn" for name in template.resources("AWS::CloudWatch::Alarm")}
 
 
-def test_money_raises_an_alarm_before_it_is_spent(template: Template) -> None:
+def test_the_budget_warns_about_actual_and_forecast_cost(template: SamTemplate) -> None:
     [budget] = template.resources("AWS::Budgets::Budget").values()
     kinds = {entry["Notification"]["NotificationType"] for entry in budget["NotificationsWithSubscribers"]}
     assert kinds == {"ACTUAL", "FORECASTED"}
 
 
-def test_alarms_can_be_published_by_this_account_only(template: Template) -> None:
+def test_only_this_account_can_publish_alarms(template: SamTemplate) -> None:
     [policy] = template.resources("AWS::SNS::TopicPolicy").values()
     [statement] = policy["PolicyDocument"]["Statement"]
     assert statement["Action"] == "sns:Publish"
     assert statement["Condition"] == {"StringEquals": {"aws:SourceAccount": "123456789012"}}
 
 
-def test_nobody_is_mailed_without_an_address(template: Template) -> None:
+def test_without_an_address_there_is_no_subscription(template: SamTemplate) -> None:
     assert template.resources("AWS::SNS::Subscription") == {}
 
 
-def test_traces_are_few(template: Template) -> None:
+def test_one_request_in_a_thousand_is_traced(template: SamTemplate) -> None:
     [rule] = template.resources("AWS::XRay::SamplingRule").values()
     assert (rule["SamplingRule"]["ReservoirSize"], rule["SamplingRule"]["FixedRate"]) == (0, 0.001)
     assert rule["SamplingRule"]["ServiceName"] == "banditmt/prod"  # as API Gateway names itself: API, stage
@@ -310,7 +313,7 @@ def test_traces_are_few(template: Template) -> None:
 # reading templates
 
 
-def test_yaml_aliases_stay_out_because_cloudformation_does_not_read_them() -> None:
+def test_the_template_has_no_yaml_aliases_because_cloudformation_does_not_support_them() -> None:
     text = (Path(__file__).parents[3] / "template.yaml").read_text(encoding="utf-8")
     assert not re.search(r"[:\-\[,]\s+[&*][A-Za-z]", text)
 
@@ -327,17 +330,17 @@ def test_every_library_of_the_bundle_is_pinned() -> None:
     assert bundled <= names("requirements.lock")
 
 
-def test_an_unknown_stage_is_refused_by_name() -> None:
+def test_an_unknown_stage_is_refused() -> None:
     with pytest.raises(TemplateError, match="no stage 'live'; it has local, dev, prod"):
-        Template.load("live")
+        SamTemplate.load("live")
 
 
 def test_a_missing_template_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(TemplateError, match="run banditmt from a checkout"):
-        Template.load(path=tmp_path / "template.yaml")
+        SamTemplate.load(path=tmp_path / "template.yaml")
 
 
-def test_what_the_translator_refuses_is_one_line(tmp_path: Path) -> None:
+def test_an_error_of_the_translator_is_one_line(tmp_path: Path) -> None:
     path = tmp_path / "template.yaml"
     path.write_text(
         "Transform: AWS::Serverless-2016-10-31\n"
@@ -346,4 +349,4 @@ def test_what_the_translator_refuses_is_one_line(tmp_path: Path) -> None:
         "Resources: {F: {Type: 'AWS::Serverless::Function', Properties: {Events: 1}}}\n"
     )
     with pytest.raises(TemplateError, match=r"^[^\n]*\[F\][^\n]*$"):
-        Template.load(path=path)
+        SamTemplate.load(path=path)

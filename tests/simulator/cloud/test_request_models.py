@@ -1,4 +1,4 @@
-"""Request models, against a full implementation of JSON Schema."""
+"""Request models, compared with a full implementation of JSON Schema."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft4Validator
 
-from simulator.cloud.models import compile_model
+from simulator.cloud.request_models import compile_model
 from simulator.errors import TemplateError
 
 KINDS = ["string", "boolean", "integer", "number", "object", "array"]
@@ -28,7 +28,7 @@ SCHEMAS: st.SearchStrategy[Any] = st.recursive(
 
 
 @given(SCHEMAS, VALUES)
-def test_a_model_accepts_what_json_schema_accepts(schema: dict[str, Any], value: object) -> None:
+def test_a_model_accepts_exactly_what_json_schema_accepts(schema: dict[str, Any], value: object) -> None:
     assert compile_model(schema)(value) == Draft4Validator(schema).is_valid(value)
 
 
@@ -41,6 +41,6 @@ def test_a_model_accepts_what_json_schema_accepts(schema: dict[str, Any], value:
         {"type": "object", "properties": {"a": {"type": "string", "pattern": "x"}}},
     ],
 )
-def test_what_is_not_understood_is_never_ignored(schema: dict[str, Any]) -> None:
+def test_unsupported_keywords_are_refused(schema: dict[str, Any]) -> None:
     with pytest.raises(TemplateError):
         compile_model(schema)

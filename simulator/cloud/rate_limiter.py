@@ -1,0 +1,118 @@
+"""Throttling and quotas, as a stage of API Gateway and its usage plan apply them."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+PERIOD_SECONDS = {"DAY": 86_400, "WEEK": 604_800, "MONTH": 2_592_000}  # MONTH: 30 days here, a calendar month on AWS
+MAX_KEYS = 10_000  # with state; the least recently used key is forgotten first, and starts afresh
+
+MethodPath = tuple[str, str]  # an HTTP method and the path of a route
+
+
+class Admission(Enum):
+    """Whether a request is admitted."""
+
+    ADMITTED = "admitted"
+    THROTTLED = "throttled"
+    QUOTA_EXCEEDED = "quota exceeded"
+
+
+@dataclass(frozen=True, slots=True)
+class ThrottleSettings:
+    """A limit on requests per second (``rate``), and on requests at once after a pause (``burst``)."""
+
+    rate: float
+    burst: float
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaSettings:
+    """A limit on requests per period."""
+
+    limit: int
+    period: str  # one of PERIOD_SECONDS
+
+    @property
+    def seconds(self) -> int:
+        return PERIOD_SECONDS[self.period]
+
+
+@dataclass(slots=True)
+class TokenBucket:
+    """Holds up to ``burst`` tokens, and gains ``rate`` tokens per second."""
+
+    settings: ThrottleSettings
+    tokens: float
+    refilled: float  # when, on the clock of the rate limiter
+
+    def take(self, now: float) -> bool:
+        """Take one token; return False if there is none."""
+        earned = max(0.0, now - self.refilled) * self.settings.rate
+        self.tokens = min(self.settings.burst, self.tokens + earned)
+        self.refilled = now
+        if self.tokens < 1:
+            return False
+        self.tokens -= 1
+        return True
+
+
+@dataclass(slots=True)
+class _KeyUsage:
+    bucket: TokenBucket | None
+    requests: int = 0  # in the period
+    period: int = -1
+
+
+@dataclass(slots=True)
+class RateLimiter:
+    """Limits the requests to one stage: in total, to some methods, and with each key."""
+
+    stage: ThrottleSettings | None = None  # of all methods together that have no settings of their own
+    per_key: ThrottleSettings | None = None
+    quota: QuotaSettings | None = None
+    methods: Mapping[MethodPath, ThrottleSettings] = field(default_factory=dict)
+    clock: Callable[[], float] = time.time
+    _stage_bucket: TokenBucket | None = field(init=False, default=None)
+    _method_buckets: dict[MethodPath, TokenBucket | None] = field(init=False, default_factory=dict)
+    _keys: dict[str, _KeyUsage] = field(init=False, default_factory=dict)
+    _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self._stage_bucket = self._full_bucket(self.stage)
+        self._method_buckets = {method: self._full_bucket(settings) for method, settings in self.methods.items()}
+
+    def admit(self, key: str | None, method: MethodPath = ("", "")) -> Admission:
+        """Count one request, made with or without a key. Pass only keys that exist, because each takes memory."""
+        now, shared = self.clock(), self._method_buckets.get(method, self._stage_bucket)
+        with self._lock:
+            usage = self._usage(key) if key is not None else None
+            if usage and usage.bucket and not usage.bucket.take(now):
+                return Admission.THROTTLED
+            if shared and not shared.take(now):
+                return Admission.THROTTLED
+            if usage and self.quota and not self._spend(usage, self.quota, now):
+                return Admission.QUOTA_EXCEEDED
+            return Admission.ADMITTED
+
+    def _usage(self, key: str) -> _KeyUsage:
+        usage = self._keys.pop(key, None) or _KeyUsage(self._full_bucket(self.per_key))
+        self._keys[key] = usage  # at the end, so that the dictionary is in the order of last use
+        if len(self._keys) > MAX_KEYS:
+            del self._keys[next(iter(self._keys))]
+        return usage
+
+    def _full_bucket(self, settings: ThrottleSettings | None) -> TokenBucket | None:
+        return TokenBucket(settings, settings.burst, self.clock()) if settings else None
+
+    @staticmethod
+    def _spend(usage: _KeyUsage, quota: QuotaSettings, now: float) -> bool:
+        period = int(now // quota.seconds)
+        if usage.period != period:
+            usage.period, usage.requests = period, 0
+        if usage.requests >= quota.limit:
+            return False
+        usage.requests += 1
+        return True
