@@ -1,4 +1,4 @@
-"""Clauses are placed rightly in both languages."""
+"""The word order of clauses in both languages."""
 
 from dataclasses import replace
 
@@ -7,7 +7,6 @@ import pytest
 from corpora.synth.clauses import Clause, NounPhrase
 from corpora.synth.lexicon.entries import Phrase
 from corpora.synth.lexicon.notation import parse_verb
-from corpora.synth.news import drop_redundant_commas
 
 REGIERUNG = NounPhrase("die regierung", "the government", "f", False)
 ABLEHNEN = parse_verb("ablehnen: lehnt ab, lehnte ab, abgelehnt", "reject")
@@ -40,7 +39,7 @@ def test_the_verb_stands_second_in_a_main_clause(clause, german, english):
     assert clause.main() == Phrase(german, english)
 
 
-def test_whatever_stands_in_front_pushes_the_subject_behind_the_verb():
+def test_a_prefield_moves_the_subject_behind_the_verb():
     placed = AGREES.main(Phrase("am montag", "on monday"))
     assert placed.german == "am montag hat sich die regierung auf den plan geeinigt"
     assert placed.english == "on monday , the government agreed on the plan"
@@ -82,8 +81,3 @@ def test_relative_clauses_begin_with_their_pronoun():
     pronoun = NounPhrase("die", "", "f", False)
     clause = Clause(pronoun, EINIGEN, "einigt", "", False, "auf den plan", "", "agrees", "on the plan")
     assert clause.relative("which") == Phrase("die sich auf den plan einigt", "which agrees on the plan")
-
-
-def test_punctuation_swallows_the_comma_of_a_relative_clause():
-    assert drop_redundant_commas("der plan , der scheitert , , und der rat") == "der plan , der scheitert , und der rat"
-    assert drop_redundant_commas("der plan , der scheitert , .") == "der plan , der scheitert ."

@@ -19,7 +19,7 @@ from corpora.synth.lexicon.notation import parse_english_noun, parse_english_ver
         ("-/scissors", "scissors", "scissors"),
     ],
 )
-def test_nouns(written, singular, plural):
+def test_noun_forms(written, singular, plural):
     word = parse_english_noun(written, {})
     assert (english_morphology.noun_form(word, False), english_morphology.noun_form(word, True)) == (singular, plural)
 
@@ -39,11 +39,11 @@ def test_nouns(written, singular, plural):
         ("-/scissors", "the", ("sharp",), False, "the sharp scissors"),
     ],
 )
-def test_phrases(written, article, adjectives, plural, expected):
+def test_noun_phrases(written, article, adjectives, plural, expected):
     assert english_morphology.noun_phrase(parse_english_noun(written, {}), article, adjectives, plural) == expected
 
 
-def test_an_entry_knows_its_article_better_than_its_letters():
+def test_the_article_of_an_entry_overrides_the_spelling_rule():
     word = parse_english_noun("herb", {"an": ""})
     assert english_morphology.noun_phrase(word, "a", (), False) == "an herb"
     assert english_morphology.noun_phrase(word, "a", ("fresh",), False) == "a fresh herb"
@@ -54,7 +54,7 @@ def test_the_article_of_a_compound_is_that_of_its_first_word():
     assert english_morphology.noun_phrase(compound("led-", light, "led").english, "a", (), False) == "an led tail light"
 
 
-def test_agreement_follows_the_english_noun():
+def test_verbs_agree_with_the_english_noun():
     assert english_morphology.is_plural(parse_english_noun("-/police", {}), False)
     assert not english_morphology.is_plural(parse_english_noun("furniture/-", {}), True)
 

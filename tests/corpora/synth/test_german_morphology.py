@@ -36,7 +36,7 @@ CASES: tuple[german_morphology.Case, ...] = ("nom", "acc", "dat", "gen")
         (KUNDE, "der", ["der weiche kunde", "den weichen kunden", "dem weichen kunden", "des weichen kunden"]),
     ],
 )
-def test_singular_phrases_agree(word, article, expected):
+def test_singular_noun_phrases_agree(word, article, expected):
     assert [german_morphology.noun_phrase(word, article, (WEICH,), case, False) for case in CASES] == expected
 
 
@@ -54,11 +54,11 @@ def test_singular_phrases_agree(word, article, expected):
         (MOEBEL, "", ["weiche möbel", "weiche möbel", "weichen möbeln", "weicher möbel"]),
     ],
 )
-def test_plural_phrases_agree(word, article, expected):
+def test_plural_noun_phrases_agree(word, article, expected):
     assert [german_morphology.noun_phrase(word, article, (WEICH,), case, True) for case in CASES] == expected
 
 
-def test_stems_and_words_that_are_never_inflected():
+def test_adjectives_with_another_stem_or_without_inflection():
     assert german_morphology.noun_phrase(STUHL, "ein", (DUNKEL,), "nom", False) == "ein dunkler stuhl"
     assert german_morphology.noun_phrase(STUHL, "ein", (ROSA, WEICH), "dat", False) == "einem rosa weichen stuhl"
 
@@ -113,7 +113,7 @@ STEIGEN = parse_verb("steigen: steigt, stieg, gestiegen, ist", "rise/rises/rose/
         (STEIGEN, "modal", True, ("können", "steigen"), "steigen können"),
     ],
 )
-def test_verbs_stand_second_or_last(word, tense, plural, main, end):
+def test_verbs_in_main_and_subordinate_clauses(word, tense, plural, main, end):
     assert german_morphology.sentence_bracket(word, tense, plural) == main
     assert german_morphology.verb_final(main[0], main[1], word) == end
 

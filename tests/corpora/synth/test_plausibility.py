@@ -1,4 +1,4 @@
-"""What nobody says: clean lines say nothing twice, and sell nothing that no shop would."""
+"""Lines are plausible: no repetitions, no contradictions, and no products that a shop would not sell."""
 
 import re
 from contextlib import suppress
@@ -9,9 +9,12 @@ import pytest
 from corpora.synth import lexicon
 from corpora.synth.generator import CorpusGenerator
 from corpora.synth.plausibility import (
+    COLORED_ADJECTIVES,
     EXCLUSIVE_ADJECTIVES,
+    MINOR_ACCESSORY_ENDINGS,
     SOLD_BY_THE_DOZEN,
     SOLD_IN_SETS,
+    STANDARD_PARTS,
     is_contradictory,
     repeats_any,
     repeats_template_word,
@@ -27,7 +30,7 @@ ENDING = "(?:e[mnrs]?)?"
 
 @pytest.fixture(scope="module")
 def drafts():
-    """Lines before editing, with the record that they were made from."""
+    """Lines before editing, with the records that they render."""
     shop, rng = Shop(lexicon.load(), "training"), RandomStream(3, "clean lines")
     return [shop.draft(rng) for _ in range(10_000)]
 
@@ -36,14 +39,14 @@ def adjectives(record):
     return [one for one in (*record.features, record.part_adjective) if one is not None]
 
 
-def test_no_clean_line_says_an_adjective_twice_in_german(drafts):
+def test_no_line_repeats_an_adjective_in_german(drafts):
     for draft in drafts:
         for one in adjectives(draft.record):
             said = re.findall(rf"(?<!\S)(?:{one.lemma}|{one.stem or one.lemma}{ENDING})(?!\S)", draft.german)
             assert len(said) <= 1, draft.german
 
 
-def test_no_clean_line_says_an_adjective_twice_in_english(drafts):
+def test_no_line_repeats_an_adjective_in_english(drafts):
     for draft in drafts:
         english = f" {draft.template.render_english(draft.record, 0)} "
         for one in adjectives(draft.record):
@@ -51,7 +54,7 @@ def test_no_clean_line_says_an_adjective_twice_in_english(drafts):
             assert said <= 1, english
 
 
-def test_no_two_features_say_the_same_or_the_opposite(drafts):
+def test_no_two_features_are_synonyms_or_opposites(drafts):
     pairs = {frozenset(one.lemma for one in draft.record.features) for draft in drafts}
     for group in (
         {"günstig", "preisgünstig", "preiswert"},
@@ -64,7 +67,7 @@ def test_no_two_features_say_the_same_or_the_opposite(drafts):
         assert not {frozenset(pair) for pair in combinations(group, 2)} & pairs
 
 
-def test_every_rival_is_a_feature_and_every_set_a_product():
+def test_the_rules_name_features_and_products_of_the_lexicon():
     words = lexicon.load()
     features = {feature.adjective.lemma for category in words.categories for feature in category.features}
     heads = {head.lemma for category in words.categories for head in category.heads}
@@ -73,14 +76,14 @@ def test_every_rival_is_a_feature_and_every_set_a_product():
     assert not SOLD_IN_SETS & SOLD_BY_THE_DOZEN
 
 
-def test_only_what_is_sold_in_sets_is_counted(drafts):
+def test_only_products_sold_in_sets_or_by_the_dozen_have_a_number(drafts):
     counted = {draft.record.product_type.head.lemma for draft in drafts if draft.record.count}
     assert len(counted) > 30
     assert not {"bett", "sofa", "aquarium", "dashcam", "waschmaschine", "sneaker", "gitarrenkoffer"} & counted
     assert counted <= SOLD_IN_SETS | SOLD_BY_THE_DOZEN
 
 
-def test_every_feature_can_follow_is_in_english():
+def test_no_feature_is_attributive_only_in_english():
     attributive = {"swivel", "folding", "rotating", "polka-dot", "solid-color", "off-road", "all-weather", "dead-blow"}
     for category in lexicon.load().categories:
         assert not attributive & {feature.adjective.english for feature in category.features}, category.identifier
@@ -100,7 +103,7 @@ def test_no_accessory_is_instructions_in_the_singular():
         "die stiefelette bietet hohen tragekomfort und überzeugt durch hohe qualität .",
     ],
 )
-def test_a_template_that_says_what_its_slots_say_stutters(text):
+def test_a_slot_that_repeats_a_word_of_its_template_is_found(text):
     assert repeats_template_word(text)
 
 
@@ -114,15 +117,15 @@ def test_a_template_that_says_what_its_slots_say_stutters(text):
         ("der mantel ist lang , sodass sie lange freude daran haben werden .", "lang"),
     ],
 )
-def test_an_adjective_echoes_in_its_own_family(text, word):
+def test_words_with_the_stem_of_an_adjective_are_repetitions(text, word):
     assert repeats_any(text, [word])
 
 
-def test_a_short_word_does_not_echo_inside_another():
+def test_a_short_word_within_another_is_no_repetition():
     assert not repeats_any("rote jacke mit schrotkette", ["rot"])
 
 
-def test_uses_overlap_when_they_name_the_same_thing():
+def test_uses_that_name_the_same_thing_share_a_stem():
     assert shares_stem("für breite füße", "für empfindliche füße")
     assert not shares_stem("für die küche", "für den garten")
 
@@ -136,11 +139,11 @@ def test_uses_overlap_when_they_name_the_same_thing():
         "lieferumfang : hemd und geschenkverpackung , originalverpackt",
     ],
 )
-def test_a_product_is_not_for_two_places_or_of_two_minds(text):
+def test_contradictory_lines_are_found(text):
     assert is_contradictory(text)
 
 
-def test_a_newspaper_rarely_says_a_long_word_twice_in_a_line():
+def test_the_news_rarely_repeats_a_long_word_in_a_line():
     lines = [german.split() for german, _ in CorpusGenerator(4).out_of_domain(2000)]
     short = [[word for word in line if len(word) > 8] for line in lines if len(line) <= 40]
     repeated = sum(len(set(words)) < len(words) for words in short)
@@ -160,7 +163,7 @@ def test_a_newspaper_rarely_says_a_long_word_twice_in_a_line():
         ("für den perfekten auftritt", ""),
     ],
 )
-def test_uses_are_of_a_kind(use, expected):
+def test_uses_name_persons_places_or_occasions(use, expected):
     assert use_kind(use) == expected
 
 
@@ -179,5 +182,21 @@ def test_two_uses_in_a_line_are_of_one_kind(drafts):
 
 
 @pytest.mark.parametrize("line", ["saugfähiges silikonlätzchen", "höchsttemperatur : mindestens 200 grad celsius"])
-def test_what_a_thing_cannot_be(line):
+def test_impossible_properties_are_found(line):
     assert is_contradictory(line)
+
+
+def test_the_rules_name_words_of_the_lexicon():
+    categories = lexicon.load().categories
+    assert {head.lemma for category in categories for head in category.heads} >= SOLD_BY_THE_DOZEN
+    assert {part.noun.lemma for category in categories for part in category.parts} >= STANDARD_PARTS
+    assert {feature.adjective.lemma for category in categories for feature in category.features} >= COLORED_ADJECTIVES
+    accessories = {accessory.noun.lemma for category in categories for accessory in category.accessories}
+    assert all(any(lemma.endswith(paper) for lemma in accessories) for paper in MINOR_ACCESSORY_ENDINGS)
+
+
+def test_contradictions_and_repetitions_are_found():
+    assert is_contradictory("herrenschuh für damen")
+    assert not is_contradictory("herrenschuh für den winter")
+    assert repeats_template_word("der napf überzeugt durch füße und überzeugt tierhalter .")
+    assert not repeats_template_word("der napf überzeugt durch füße .")

@@ -1,4 +1,4 @@
-"""Every kind of editing in Table 1 of the task paper."""
+"""Every kind of change in Sokolov et al. 2017, Table 1."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from corpora.synth.random_stream import RandomStream
 
 
 def outcomes(make, times=300):
-    """Everything a chance operation can produce."""
+    """Return everything that a random operation can produce."""
     rng = RandomStream("outcomes")
     return {make(rng) for _ in range(times)}
 
@@ -27,16 +27,15 @@ def test_vendors_abbreviate(full, short):
     assert " ".join(post_editing.abbreviate(full.split())) == short
 
 
-def test_vendors_mistype():
+def test_vendors_make_typos():
     slips = outcomes(lambda rng: " ".join(post_editing.add_typo(["nahtlose", "verarbeitung"], "", rng)))
     assert "nahtlose verarbeitung" not in slips
     assert {"nahtlose verarebitung", "nahtlose verabeitung", "nathlose verarbeitung"} <= slips
 
 
 def test_brands_are_not_mistyped():
-    assert outcomes(lambda rng: " ".join(post_editing.add_typo(["norsen", "größe"], "norsen", rng)).split()[0]) == {
-        "norsen"
-    }
+    words = outcomes(lambda rng: post_editing.add_typo(["norsen", "größe"], "norsen", rng)[0])
+    assert words == {"norsen"}
 
 
 def test_umlauts_are_transcribed():
@@ -44,7 +43,7 @@ def test_umlauts_are_transcribed():
     assert "groeße" in outcomes(lambda rng: post_editing.add_typo(["größe"], "", rng)[0])
 
 
-def test_vendors_leave_punctuation_behind():
+def test_vendors_leave_stray_punctuation():
     texts = outcomes(lambda rng: " ".join(post_editing.add_stray_punctuation(["147", "cm"], rng)))
     assert texts == {", 147 cm", "- 147 cm", "147 cm ,", "147 cm :"}
 
@@ -54,7 +53,7 @@ def test_editors_spell_out_degrees():
     assert edited == {"machine washable at 30 degrees", "machine washable at 30 ° c"}
 
 
-def test_a_house_prefers_one_rendering_but_not_always():
+def test_a_house_style_prefers_one_variant_but_not_always():
     style = HouseStyle.of("bedding")
     rng = RandomStream("house")
     chosen = [style.variant("{brand} {product}", 3, rng) for _ in range(1000)]
@@ -63,7 +62,7 @@ def test_a_house_prefers_one_rendering_but_not_always():
     assert shares[0] > 0.03
 
 
-def test_houses_differ():
+def test_house_styles_differ():
     renderings = {
         tuple(HouseStyle(n).variant(name, 3, RandomStream(0)) for name in "abcdefgh")
         for n in range(post_editing.HOUSE_STYLES)
@@ -83,7 +82,7 @@ def test_a_synonym_has_its_own_article():
     assert rephrased == {"an elegant bag", "a stylish bag"}
 
 
-def test_a_synonym_does_not_say_again_what_is_said():
+def test_a_synonym_does_not_repeat_a_word_of_the_line():
     for number in range(post_editing.HOUSE_STYLES):
         for seed in range(20):
             assert HouseStyle(number).rephrase("sturdy and durable", RandomStream(seed)) == "sturdy and durable"

@@ -1,4 +1,4 @@
-"""What belongs to which phase, and what a newspaper knows."""
+"""Which words and products occur in which phase, and in the news."""
 
 import pytest
 
@@ -32,13 +32,13 @@ def test_mock_is_like_dev(assortments):
     assert heads(assortments["mock"]) == heads(assortments["dev"])
 
 
-def test_the_newspaper_knows_some_compounds_and_most_words(assortments):
+def test_the_news_has_some_compounds_and_most_words_of_the_shop(assortments):
     shop = compounds(assortments["dev"]) | compounds(assortments["training"])
     assert 0.2 < len(compounds(assortments["news"]) & shop) / len(shop) < 0.8
     assert len(heads(assortments["news"])) / len(heads(assortments["training"])) > 0.75
 
 
-def test_the_newspaper_never_uses_a_shifted_word_in_the_shops_sense(assortments):
+def test_the_news_never_uses_a_shifted_word_in_the_sense_of_the_shop(assortments):
     shifted = {shift.german for shift in lexicon.load().shifts}
     for product_type in assortments["news"].product_types.items:
         nouns = [
@@ -51,7 +51,7 @@ def test_the_newspaper_never_uses_a_shifted_word_in_the_shops_sense(assortments)
         assert not shifted & {adjective.lemma for adjective in product_type.features}
 
 
-def test_membership_is_a_property_of_the_word():
+def test_whether_a_word_occurs_depends_on_the_word_alone():
     assert occurs_in("dev", "bedding", "kissen") == occurs_in("dev", "bedding", "kissen")
     assert appears_in_news("baumwollkissen", True) == appears_in_news("baumwollkissen", True)
 

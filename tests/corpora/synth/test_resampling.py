@@ -1,4 +1,4 @@
-"""The shares of repeats hold whatever the candidates are like."""
+"""The shares of lengths, duplicates and several targets hold for any candidates."""
 
 from itertools import islice
 
@@ -10,7 +10,7 @@ from corpora.synth.shop import LENGTH_SHARES, ProductLine
 
 
 def candidates(distinct: int, alternatives: bool = True):
-    """Lines in the right mixture of lengths; sources repeat when there are few distinct ones."""
+    """Yield lines with the right shares of lengths; with few distinct ones, sources repeat."""
     rng = RandomStream("candidates")
     sizes = list(LENGTH_SHARES)
     while True:
@@ -20,7 +20,7 @@ def candidates(distinct: int, alternatives: bool = True):
 
 
 @pytest.mark.parametrize("distinct", [30_000, 10_000_000])
-def test_duplicates_and_varied_sources_have_their_shares(distinct):
+def test_duplicates_and_sources_with_several_targets_have_their_shares(distinct):
     pairs = list(islice(Resampler(RandomStream(1)).stream(candidates(distinct)), 10_000))
     seen: set[tuple[str, str]] = set()
     targets: dict[str, set[str]] = {}
@@ -44,11 +44,11 @@ def test_lengths_keep_their_shares_although_short_lines_repeat():
     )
 
 
-def test_a_stream_that_lacks_a_length_does_not_dry_up():
+def test_a_stream_without_some_lengths_does_not_dry_up():
     long_ones = (line for line in candidates(10_000_000) if line.length_class in ("l", "x"))
     assert len(list(islice(Resampler(RandomStream(1)).stream(long_ones), 300))) == 300
 
 
-def test_without_alternatives_no_source_is_varied():
+def test_without_alternatives_no_source_has_several_targets():
     pairs = list(islice(Resampler(RandomStream(1)).stream(candidates(10_000_000, alternatives=False)), 2000))
     assert len({source for source, _ in pairs}) == len(set(pairs))
