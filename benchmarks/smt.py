@@ -1,7 +1,6 @@
-"""The statistical decoders: sentences per second, against the same code without its compiler in the same run.
+"""The speed of the statistical decoders, compared with the same code uncompiled in the same run.
 
-Prints what training takes per 100,000 sentence pairs, too, and how much memory. All seconds are those of one core.
-``--pairs`` trains on more or fewer synthetic out-of-domain pairs.
+Also prints the time of training per 100,000 sentence pairs, and its peak memory. Times are CPU seconds of one core.
 """
 
 import argparse
@@ -23,27 +22,27 @@ from corpora.synth import CorpusGenerator
 from learners.smt.configs import DecoderKind
 from learners.smt.translator import SmtTranslator
 
-PAIRS = 5_000
-TOKENS = 7  # of a source, as on average in the task
+TRAINING_PAIRS = 5_000
+SOURCE_TOKENS = 7  # the average of the task
 SENTENCES = 200
-INTERPRETED = 2  # sentences for the rival: it takes its time
-LIMITS = (30, 100, 600)
-GOAL_LIMIT = 30
+INTERPRETED_SENTENCES = 2  # uncompiled code is slow
+POP_LIMITS = (30, 100, 600)
+COMPARED_POP_LIMIT = 30  # of the comparison with uncompiled code
 
 
 def sources(count: int) -> list[str]:
-    """Product titles and descriptions of exactly so many tokens."""
+    """Return product titles and descriptions of exactly ``SOURCE_TOKENS`` tokens."""
     found: list[str] = []
     for source, _ in CorpusGenerator(1).in_domain("training", 40 * count):
-        if len(source.split()) == TOKENS and source not in found:
+        if len(source.split()) == SOURCE_TOKENS and source not in found:
             found.append(source)
         if len(found) == count:
             break
     return found
 
 
-class Stages:
-    """Notes how long each stage of training took."""
+class StageTimer:
+    """A receiver of training reports that measures how long each stage takes."""
 
     def __init__(self) -> None:
         self._start = time.process_time()
@@ -57,9 +56,10 @@ class Stages:
 
 
 def train(count: int, path: Path) -> None:
+    """Train a model on synthetic out-of-domain pairs, save it, and print times and sizes."""
     pairs = list(CorpusGenerator(1).out_of_domain(count))
-    SmtTranslator.train(pairs[:200]).save(path)  # compiles
-    stages = Stages()
+    SmtTranslator.train(pairs[:200]).save(path)  # compiles, so that compilation is not measured
+    stages = StageTimer()
     translator = SmtTranslator.train(pairs, report=stages)
     translator.save(path)
     tokens = np.mean([len(source.split()) for source, _ in pairs])
@@ -85,28 +85,28 @@ def decode(translator: SmtTranslator, source: str) -> object:
 
 
 def learn(translator: SmtTranslator, source: str) -> object:
-    """What an expected-loss learner does in a round."""
+    """Do what an expected-loss learner does in a round."""
     forest = translator.forest(source, translator.weights)
     forest.sample(translator.weights, np.random.default_rng(1))
     return forest.expectation(translator.weights)
 
 
-def speed(translator: SmtTranslator, texts: Sequence[str], step: Operation) -> float:
-    """Sentences per second."""
+def speed(translator: SmtTranslator, texts: Sequence[str], operation: Operation) -> float:
+    """Return sentences per second."""
     start = time.process_time()
     for text in texts:
-        step(translator, text)
+        operation(translator, text)
     return len(texts) / (time.process_time() - start)
 
 
-def with_limit(path: Path, kind: DecoderKind, limit: int) -> SmtTranslator:
+def load_with_pop_limit(path: Path, kind: DecoderKind, pop_limit: int) -> SmtTranslator:
     translator = SmtTranslator.load(path, kind)
-    translator.config = replace(translator.config, pop_limit=limit)
+    translator.config = replace(translator.config, pop_limit=pop_limit)
     return translator
 
 
-def interpreted(path: Path, kind: DecoderKind) -> float:
-    """Sentences per second of the same code, not compiled."""
+def interpreted_speed(path: Path, kind: DecoderKind) -> float:
+    """Return sentences per second of the same code uncompiled, measured in a process of its own."""
     arguments = [sys.executable, "-m", "benchmarks.smt", "--interpreted", str(path), kind]
     done = subprocess.run(
         arguments, env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, check=True, capture_output=True, text=True
@@ -114,41 +114,43 @@ def interpreted(path: Path, kind: DecoderKind) -> float:
     return float(done.stdout)
 
 
-def run_interpreted(path: Path, kind: DecoderKind) -> None:
+def print_interpreted_speed(path: Path, kind: DecoderKind) -> None:
+    """Print sentences per second, for a process that runs without the compiler."""
     warnings.simplefilter("ignore", RuntimeWarning)  # hashes overflow on purpose
-    translator = with_limit(path, kind, GOAL_LIMIT)
+    translator = load_with_pop_limit(path, kind, COMPARED_POP_LIMIT)
     translator.forest("", translator.weights)
-    print(speed(translator, sources(INTERPRETED), decode))
+    print(speed(translator, sources(INTERPRETED_SENTENCES), decode))
 
 
 def compare(path: Path) -> None:
+    """Print the speed of both decoders at several pop limits."""
     texts = sources(SENTENCES)
-    print(f"{len(texts)} sources of {TOKENS} tokens; sentences per second on one core")
-    columns = ("pop limit", "decode", "+ draw, E", "100-best", "best score", "x interpreted")
+    print(f"{len(texts)} sources of {SOURCE_TOKENS} tokens; sentences per second on one core")
+    columns = ("pop limit", "decode", "+ sample, E", "100-best", "best score", "x interpreted")
     print(f"  {'decoder':8}" + "".join(f"{column:>14}" for column in columns))
     for kind in DecoderKind:
-        rival = interpreted(path, kind)
-        for limit in LIMITS:
-            translator = with_limit(path, kind, limit)
+        uncompiled = interpreted_speed(path, kind)
+        for pop_limit in POP_LIMITS:
+            translator = load_with_pop_limit(path, kind, pop_limit)
             decode(translator, texts[0])
-            decoded, learned = (speed(translator, texts, step) for step in (decode, learn))
+            decoded, learned = (speed(translator, texts, operation) for operation in (decode, learn))
             forests = [translator.forest(text, translator.weights) for text in texts]
             start = time.process_time()
             for forest in forests:
                 forest.k_best(translator.weights, 100)
             ranked = len(forests) / (time.process_time() - start)
             score = np.mean([forest.best(translator.weights).features @ translator.weights for forest in forests])
-            ratio = f"{decoded / rival:14.0f}" if limit == GOAL_LIMIT else ""
-            print(f"  {kind:8}{limit:14}{decoded:14.0f}{learned:14.0f}{ranked:14.0f}{score:14.3f}{ratio}")
+            ratio = f"{decoded / uncompiled:14.0f}" if pop_limit == COMPARED_POP_LIMIT else ""
+            print(f"  {kind:8}{pop_limit:14}{decoded:14.0f}{learned:14.0f}{ranked:14.0f}{score:14.3f}{ratio}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pairs", type=int, default=PAIRS)
+    parser.add_argument("--pairs", type=int, default=TRAINING_PAIRS, help="synthetic sentence pairs to train on")
     parser.add_argument("--interpreted", nargs=2, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.interpreted:
-        run_interpreted(Path(chosen.interpreted[0]), DecoderKind(chosen.interpreted[1]))
+        print_interpreted_speed(Path(chosen.interpreted[0]), DecoderKind(chosen.interpreted[1]))
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.smt"
