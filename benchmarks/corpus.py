@@ -19,13 +19,14 @@ from sacremoses import MosesPunctNormalizer, MosesTokenizer
 
 from corpora.characters import drop_non_printing
 from corpora.cleaning import CHUNK, Counts, Settings, clean_all, point_decimals, pretokenise
-from corpora.description import Description
 from corpora.parallel import ordered_map
 from corpora.synth import CorpusGenerator
 from corpora.synthesis import LANGUAGES, LICENCE, synthesise
 from corpora.task import Pair
 from simulator.scales import SCALES, Scale, ScaleName
+from task.description import TaskDescription
 from task.feedback import FeedbackSpec
+from task.languages import LanguagePair
 from task.limits import MAX_OUT_OF_DOMAIN_TOKENS
 
 PROCESSES = 2
@@ -44,7 +45,7 @@ def megabytes(whose: int) -> float:
 
 def generate(scale: Scale, processes: int) -> float:
     """Pairs per second of writing a whole task."""
-    description = Description(*LANGUAGES, 1, CorpusGenerator(1).name, LICENCE, "none", FeedbackSpec().signature)
+    description = TaskDescription(LanguagePair(*LANGUAGES), CorpusGenerator(1).name, LICENCE, FeedbackSpec(seed=1))
     with tempfile.TemporaryDirectory() as aside:
         start = time.perf_counter()
         synthesise(

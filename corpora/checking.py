@@ -1,72 +1,47 @@
-"""Is a directory a sound task? Looks at every line, and says of everything that is wrong where it is.
-
-The arithmetic of phases and the feedback belong to the service, which corpora does not know: the caller hands in what
-it needs (``Rules``).
-"""
+"""Checks whether a directory is a valid task: looks at every line, and says of every problem where it is."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from corpora.characters import first_non_printing
-from corpora.description import DOCUMENTS, OUT_OF_DOMAIN, PARTS, PHASES, Description, file_name
 from corpora.errors import CorpusError, InputError
-from corpora.lines import FileSummary, read_lines
-from corpora.task import Order, Task
+from corpora.lines import read_lines
+from corpora.task import Task
+from task.description import DOCUMENTS, OUT_OF_DOMAIN, PARTS, FileSummary, TaskDescription, file_name
+from task.languages import is_lowercased, is_single_spaced
+from task.layout import Layout
 from task.limits import MAX_IN_DOMAIN_TOKENS, MAX_OUT_OF_DOMAIN_TOKENS
+from task.phases import PHASES
 
-MAX_PROBLEMS = 20  # per file; whoever reads more learns nothing new
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What the service knows of tasks. Either function raises a ValueError at what it refuses."""
-
-    order: Callable[[int, int, int], Order]  # of a phase, from blocks, block and gap
-    signature: Callable[[str, int], str]  # of the feedback, from the perturbation and the seed
+MAX_PROBLEMS = 20  # per file; more of them say nothing new
 
 
-def problems(path: Path, rules: Rules) -> Iterator[str]:
-    """Everything that is wrong with a task, one line each; nothing for a sound one."""
+def find_problems(path: Path) -> Iterator[str]:
+    """Yield everything that is wrong with a task, one line each; nothing for a valid one."""
     try:
         task = Task.open(path)
     except CorpusError as wrong:
         yield str(wrong)
         return
-    yield from _feedback_problems(task, rules)
-    if task.description.source == task.description.target:
-        yield f"{path}: source and target are both {task.description.source!r}"
-    orders: dict[str, Order] = {}
-    for phase, layout in task.description.phases.items():
-        try:
-            orders[phase] = rules.order(layout.blocks, layout.block, layout.gap)
-        except ValueError as wrong:
-            yield f"{path}: phase {phase} cannot be laid out: {wrong}"
+    description = task.description
+    if description.signature != (expected := description.feedback.signature):
+        yield f"{path}: the signature is {description.signature}, but this feedback has {expected}"
+    if description.languages.source == description.languages.target:
+        yield f"{path}: source and target are both {description.languages.source!r}"
     yield from _name_problems(task)
     yield from _alignment_problems(task)
-    for name, summary in task.description.files.items():
-        part = name.split(".")[0]
-        yield from _limited(_file_problems(path / name, summary, orders.get(part)), path / name)
+    for name, summary in description.files.items():
+        layout = description.phases.get(name.split(".")[0])
+        yield from _first_problems(_file_problems(path / name, summary, layout), path / name)
 
 
-def _limited(found: Iterable[str], file: Path) -> Iterator[str]:
+def _first_problems(found: Iterable[str], file: Path) -> Iterator[str]:
     for number, problem in enumerate(found):
         if number == MAX_PROBLEMS:
             yield f"{file}: and more like these"
             return
         yield problem
-
-
-def _feedback_problems(task: Task, rules: Rules) -> Iterator[str]:
-    description = task.description
-    try:
-        expected = rules.signature(description.perturbation, description.seed)
-    except ValueError as wrong:
-        yield f"{task.path}: {wrong}"
-        return
-    if expected != description.signature:
-        yield f"{task.path}: the signature is {description.signature}, but this feedback has {expected}"
 
 
 def _name_problems(task: Task) -> Iterator[str]:
@@ -82,7 +57,7 @@ def _name_problems(task: Task) -> Iterator[str]:
 
 
 def _alignment_problems(task: Task) -> Iterator[str]:
-    """Parts whose files do not have the same number of lines; whether the files are as described is another matter."""
+    """Yield the parts whose files have different numbers of lines, by what ``task.json`` says of them."""
     for part in PARTS:
         lines = {name: file.lines for name, file in task.description.files.items() if name.split(".")[0] == part}
         if len(set(lines.values())) > 1:
@@ -90,37 +65,37 @@ def _alignment_problems(task: Task) -> Iterator[str]:
             yield f"{task.path}: the files of {part} are not aligned: {sizes}"
 
 
-def _expected_files(description: Description) -> set[str]:
-    sides = [description.source, description.target, *([DOCUMENTS] if description.has_documents else [])]
+def _expected_files(description: TaskDescription) -> set[str]:
+    sides = [*description.languages, *([DOCUMENTS] if description.has_documents else [])]
     has_out_of_domain = any(name.startswith(f"{OUT_OF_DOMAIN}.") for name in description.files)
     parts = [part for part in PARTS if part in description.phases or (part == OUT_OF_DOMAIN and has_out_of_domain)]
     return {file_name(part, side) for part in parts for side in sides}
 
 
-def _file_problems(file: Path, expected: FileSummary, order: Order | None) -> Iterator[str]:
-    """What is wrong with one file: its lines, its held-out passes, and whether it is what ``task.json`` describes."""
+def _file_problems(file: Path, expected: FileSummary, layout: Layout | None) -> Iterator[str]:
+    """Yield what is wrong with one file: its lines, its held-out passes, and how it differs from ``task.json``."""
     part, side = file.name.split(".")[:2]
     max_tokens = MAX_OUT_OF_DOMAIN_TOKENS if part == OUT_OF_DOMAIN else MAX_IN_DOMAIN_TOKENS
     digest, size, number = hashlib.sha256(), 0, 0
     block: list[str] = []
-    differing: list[str] = []  # said last: a line too many or too few puts every pass after it out of step
+    differing: list[str] = []  # reported last: a line too many or too few shifts every pass after it
     try:
         for number, line in enumerate(read_lines(file), start=1):
             data = f"{line}\n".encode()
             digest.update(data)
             size += len(data)
-            if complaint := _id_problem(line) if side == DOCUMENTS else _text_problem(line, max_tokens):
-                yield f"{file}:{number}: {complaint}"
-            if order is not None and number <= order.total and len(differing) <= MAX_PROBLEMS:
-                differing.extend(_held_out_problem(f"{file}:{number}", line, order, number - 1, block))
+            if problem := _document_id_problem(line) if side == DOCUMENTS else _text_problem(line, max_tokens):
+                yield f"{file}:{number}: {problem}"
+            if layout is not None and number <= layout.total and len(differing) <= MAX_PROBLEMS:
+                differing.extend(_held_out_problem(f"{file}:{number}", line, layout, number - 1, block))
     except FileNotFoundError:
         yield f"{file}: missing, although task.json lists it"
         return
     except InputError as broken:
         yield str(broken)
         return
-    if order is not None and number != order.total:
-        yield f"{file}:{number}: ends after {number:,} lines, but its layout makes {order.total:,}"
+    if layout is not None and number != layout.total:
+        yield f"{file}:{number}: ends after {number:,} lines, but its layout makes {layout.total:,}"
     found = FileSummary(number, size, digest.hexdigest())
     if found.lines != expected.lines or found.bytes != expected.bytes:
         yield (
@@ -132,9 +107,9 @@ def _file_problems(file: Path, expected: FileSummary, order: Order | None) -> It
     yield from differing
 
 
-def _id_problem(line: str) -> str | None:
-    """What is wrong with the id of a document; it may be empty, long and in capitals."""
-    if " ".join(line.split()) != line:
+def _document_id_problem(line: str) -> str | None:
+    """Return what is wrong with a document id; it may be empty, long and in capitals."""
+    if not is_single_spaced(line):
         return "tokens are not separated by single spaces"
     if character := first_non_printing(line):
         return f"has a character that cannot be printed (U+{ord(character):04X})"
@@ -142,19 +117,21 @@ def _id_problem(line: str) -> str | None:
 
 
 def _text_problem(line: str, max_tokens: int) -> str | None:
+    """Return what is wrong with a sentence."""
     if not line:
         return "empty line"
-    if complaint := _id_problem(line):
-        return complaint
-    if line.lower() != line:
+    if problem := _document_id_problem(line):
+        return problem
+    if not is_lowercased(line):
         return "is not lowercased"
     if (tokens := len(line.split())) > max_tokens:
         return f"has {tokens} tokens, but {max_tokens} are the most here"
     return None
 
 
-def _held_out_problem(place: str, line: str, order: Order, index: int, block: list[str]) -> Iterator[str]:
-    here = order.place(index)
+def _held_out_problem(place: str, line: str, layout: Layout, index: int, block: list[str]) -> Iterator[str]:
+    """Yield a line that differs between two held-out passes; ``block`` collects the lines of the first."""
+    here = layout.place(index)
     if here.held_out_pass == 0:
         block.append(line)
     elif here.held_out_pass and block[here.sentence] != line:

@@ -6,10 +6,11 @@ from itertools import islice
 from pathlib import Path
 
 from corpora.cleaning import Counts, Settings, clean_all
-from corpora.description import OUT_OF_DOMAIN, Description
 from corpora.errors import CorpusError
 from corpora.spool import Spool
-from corpora.task import PROGRESS_STEP, Order, Pair, TaskWriter, in_served_order, write_pairs
+from corpora.task import PROGRESS_STEP, Pair, TaskWriter, in_served_order, write_pairs
+from task.description import OUT_OF_DOMAIN, TaskDescription
+from task.layout import Layout
 from task.limits import MAX_IN_DOMAIN_TOKENS, MAX_OUT_OF_DOMAIN_TOKENS
 
 Progress = Callable[[int], None]  # is told how many more pairs have been read
@@ -27,9 +28,9 @@ class Material:
 
 def import_task(
     path: Path,
-    description: Description,
+    description: TaskDescription,
     material: Material,
-    cut: Callable[[int], Mapping[str, Order]],
+    cut: Callable[[int], Mapping[str, Layout]],
     *,
     processes: int = 1,
     progress: Progress = lambda _: None,
@@ -38,7 +39,7 @@ def import_task(
 
     ``cut`` decides, from the number of clean in-domain pairs, how the phases are laid out; it refuses what is too few.
     """
-    languages = (description.source, description.target)
+    languages = description.languages
     counts = {"in-domain": Counts()}
     with TaskWriter(path, description) as writer:
         if material.out_of_domain is not None:
@@ -56,9 +57,9 @@ def import_task(
             if not spool:
                 raise CorpusError("no in-domain pair is left after cleaning")
             served = _phases(spool, description.seed, cut(len(spool)), material.keep_documents)
-            for phase, order, pairs in served:
+            for phase, layout, pairs in served:
                 files = write_pairs(writer.directory, phase, languages, pairs, documents=material.keep_documents)
-                writer.add(phase, files, order, cleaning=shop.as_record() if phase == "training" else None)
+                writer.add(phase, files, layout, cleaning=shop.as_record() if phase == "training" else None)
     return counts
 
 
@@ -89,10 +90,10 @@ def without_repetitions(pairs: Iterable[Pair], counts: Counts) -> Iterator[Pair]
 
 
 def _phases(
-    spool: Spool, seed: int, orders: Mapping[str, Order], keep_documents: bool
-) -> Iterator[tuple[str, Order, Iterator[Pair]]]:
+    spool: Spool, seed: int, layouts: Mapping[str, Layout], keep_documents: bool
+) -> Iterator[tuple[str, Layout, Iterator[Pair]]]:
     """The phases one after the other, each with its own part of the shuffled pairs, in the order served."""
     numbers = iter(spool.shuffled(seed, keep_documents=keep_documents))
-    for phase, order in orders.items():
-        distinct = spool.read(islice(numbers, order.distinct))
-        yield phase, order, in_served_order(distinct, order, phase)
+    for phase, layout in layouts.items():
+        distinct = spool.read(islice(numbers, layout.distinct))
+        yield phase, layout, in_served_order(distinct, layout, phase)

@@ -7,11 +7,11 @@ import os
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Self, cast
 
 from corpora.errors import InputError
+from task.description import FileSummary
 
 MAX_LINE = 1 << 20  # bytes; nothing that anybody translates as one sentence is longer
 BOMB_RATIO = 200  # text shrinks by 3 to 20 in gzip; from here on it is a decompression bomb
@@ -85,15 +85,6 @@ def decode(raw: bytes, path: Path, line: int) -> str:
         raise InputError(
             f"not UTF-8 (byte 0x{byte:02x} at position {wrong.start + 1}); convert it with iconv first", path, line
         ) from None
-
-
-@dataclass(frozen=True, slots=True)
-class FileSummary:
-    """What a written file holds. Digest and size are those of the text, so no version of zlib changes them."""
-
-    lines: int
-    bytes: int
-    sha256: str
 
 
 class LineWriter:

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 
-from corpora.description import OUT_OF_DOMAIN
 from corpora.task import Pair, Task
+from task.description import OUT_OF_DOMAIN
 
 Scorer = Callable[[str, str], float]  # of a translation against its reference, in [0, 1]
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from corpora.description import OUT_OF_DOMAIN, Description
-from corpora.lines import FileSummary
 from corpora.parallel import pool
-from corpora.task import Order, TaskWriter, in_served_order, write_pairs
+from corpora.task import TaskWriter, in_served_order, write_pairs
+from task.description import OUT_OF_DOMAIN, FileSummary, TaskDescription
+from task.layout import Layout
 
 LANGUAGES = ("de", "en")
 LICENCE = "CC0-1.0"  # nobody wrote these sentences
@@ -36,24 +36,24 @@ class Job:
 
     directory: Path
     part: str
-    order: Order | None  # of a phase
+    layout: Layout | None  # of a phase
     count: int  # distinct pairs
     seed: int
     generator: GeneratorFactory
 
     def run(self, progress: Callable[[int], None]) -> dict[str, FileSummary]:
         generator = self.generator(self.seed)
-        if self.order is None:
+        if self.layout is None:
             pairs = generator.out_of_domain(self.count)
         else:
-            pairs = in_served_order(generator.in_domain(self.part, self.count), self.order, self.part)
+            pairs = in_served_order(generator.in_domain(self.part, self.count), self.layout, self.part)
         return write_pairs(self.directory, self.part, LANGUAGES, pairs, progress=progress)
 
 
 def synthesise(
     path: Path,
-    description: Description,
-    phases: Mapping[str, Order],
+    description: TaskDescription,
+    phases: Mapping[str, Layout],
     out_of_domain: int,
     generator: GeneratorFactory,
     *,
@@ -64,10 +64,12 @@ def synthesise(
     with TaskWriter(path, description) as writer:
         seed = description.seed
         jobs = [Job(writer.directory, OUT_OF_DOMAIN, None, out_of_domain, seed, generator)]
-        jobs += [Job(writer.directory, name, order, order.distinct, seed, generator) for name, order in phases.items()]
+        jobs += [
+            Job(writer.directory, name, layout, layout.distinct, seed, generator) for name, layout in phases.items()
+        ]
         jobs.sort(key=lambda job: -job.count)  # the long ones first, so that no process waits for the last
         for job, files in zip(jobs, _run(jobs, processes, progress), strict=True):
-            writer.add(job.part, files, job.order)
+            writer.add(job.part, files, job.layout)
 
 
 def _run(jobs: list[Job], processes: int, progress: Callable[[int], None]) -> list[dict[str, FileSummary]]:

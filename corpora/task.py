@@ -1,21 +1,30 @@
-"""A task on disk: ``task.json`` and line-aligned gzip files in the order in which they are served.
+"""A task on disk: ``task.json`` and line-aligned gzip files, in the order in which their lines are served.
 
-``docs/task-format.md`` documents the format. A task is written aside and renamed when it is whole, so a directory with
-the wished name is either complete or not there.
+``docs/task-format.md`` documents the format. A task appears under its name when it is complete, or not at all.
 """
 
 import itertools
-import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple, Protocol, Self, TypeVar
+from typing import NamedTuple, Self, TypeVar
 
-from corpora.description import DOCUMENTS, PARTS, PHASES, Description, PhaseLayout, file_name, parse_description
 from corpora.errors import InputError, TaskError
-from corpora.lines import FileSummary, LineWriter, read_lines
+from corpora.lines import LineWriter, read_lines
+from task.atomic_files import staged_directory
+from task.description import (
+    DOCUMENTS,
+    PARTS,
+    UNKNOWN_DOCUMENT,
+    DescriptionError,
+    FileSummary,
+    TaskDescription,
+    file_name,
+    parse_description,
+)
+from task.layout import Layout
+from task.phases import PHASES
 
 DESCRIPTION_FILE = "task.json"
 
@@ -23,42 +32,11 @@ PROGRESS_STEP = 1000  # pairs between two reports of progress
 
 
 class Pair(NamedTuple):
-    """One sentence, its translation and, where they are known, the document it is from."""
+    """A sentence, its translation and, where it is known, the id of the document it is from."""
 
     source: str
     target: str
-    document: str = ""
-
-
-class Round(Protocol):
-    """What an order says of one round; ``task.layout.Place`` is one."""
-
-    @property
-    def sentence(self) -> int: ...
-
-    @property
-    def held_out_pass(self) -> int | None: ...
-
-
-class Order(Protocol):
-    """The order in which a phase serves its distinct sentences; ``task.layout.Layout`` is one."""
-
-    @property
-    def blocks(self) -> int: ...
-
-    @property
-    def block(self) -> int: ...
-
-    @property
-    def gap(self) -> int: ...
-
-    @property
-    def total(self) -> int: ...
-
-    @property
-    def distinct(self) -> int: ...
-
-    def place(self, index: int) -> Round: ...
+    document: str = UNKNOWN_DOCUMENT
 
 
 def write_pairs(
@@ -70,7 +48,7 @@ def write_pairs(
     documents: bool = False,
     progress: Callable[[int], None] = lambda _: None,
 ) -> dict[str, FileSummary]:
-    """Write one part as aligned files and say what they hold. Parts are independent: a process can write each."""
+    """Write one part as aligned files and return what each holds. Parts are independent: a process can write each."""
     names = [file_name(part, language) for language in (*languages, *([DOCUMENTS] if documents else []))]
     with ExitStack() as stack:
         writers = [stack.enter_context(LineWriter(directory / name)) for name in names]
@@ -88,34 +66,37 @@ def write_pairs(
 P = TypeVar("P", bound=tuple)
 
 
-def in_served_order(pairs: Iterable[P], order: Order, part: str) -> Iterator[P]:
-    """Repeat the held-out block where it is due. Only the block is kept in memory; fresh pairs stream through."""
+def in_served_order(pairs: Iterable[P], layout: Layout, part: str) -> Iterator[P]:
+    """Yield the distinct pairs of a phase as they are served, with the held-out block repeated in every pass.
+
+    Only the held-out block is kept in memory; fresh pairs stream through.
+    """
     fresh = iter(pairs)
     block: list[P] = []
-    for index in range(order.total):
-        sentence = order.place(index).sentence
+    for index in range(layout.total):
+        sentence = layout.place(index).sentence
         if sentence < len(block):
             yield block[sentence]
             continue
         pair = next(fresh, None)
         if pair is None:
-            missing = f"only {sentence:,} of the {order.distinct:,} distinct pairs that it needs"
+            missing = f"only {sentence:,} of the {layout.distinct:,} distinct pairs that it needs"
             raise TaskError(f"phase {part} is cut short: there are {missing}")
-        if sentence < order.block:
+        if sentence < layout.block:
             block.append(pair)
         yield pair
 
 
-def refuse_taken(path: Path) -> None:
-    """Raise unless a task can be put here: for commands that would otherwise say so after long work."""
+def require_free_path(path: Path) -> None:
+    """Raise TaskError unless a task can be created here, so that a command can say so before long work."""
     if path.name in ("", ".."):
-        raise TaskError(f"{path} has no name of its own; call the directory to make by its name")
+        raise TaskError(f"{path} does not name a new directory; give the name of the directory to create")
     if path.exists() and not (path.is_dir() and not any(path.iterdir())):
         raise TaskError(f"{path} already exists; remove it or choose another place")
 
 
 class TaskWriter:
-    """Collects the parts of a task in a directory aside, and puts it in its place when everything is there.
+    """Collects the parts of a task in a hidden directory, and moves it into place when all are written.
 
     ::
 
@@ -124,71 +105,66 @@ class TaskWriter:
             ...
     """
 
-    def __init__(self, path: Path, description: Description) -> None:
+    def __init__(self, path: Path, description: TaskDescription) -> None:
         self._path = path
         self._description = description
-        self.directory = path.parent / f".{path.name}.{os.getpid()}"
+        self._staging = ExitStack()
+        self.directory: Path  # where the files are written; from entering the ``with`` block on
 
     def add(
         self,
         part: str,
         files: Mapping[str, FileSummary],
-        order: Order | None = None,
+        layout: Layout | None = None,
         *,
         cleaning: Mapping[str, int] | None = None,
     ) -> None:
-        """Register what ``write_pairs`` wrote; a phase comes with the order in which it was written."""
+        """Register what ``write_pairs`` wrote; a phase comes with its layout."""
         known = self._description
         phases = dict(known.phases)
-        if order is not None:
-            phases[part] = PhaseLayout(order.blocks, order.block, order.gap)
+        if layout is not None:
+            phases[part] = layout
         counts = dict(known.cleaning) if cleaning is None else {**known.cleaning, part: dict(cleaning)}
         self._description = replace(known, phases=phases, files={**known.files, **files}, cleaning=counts)
 
     def __enter__(self) -> Self:
-        refuse_taken(self._path)
+        require_free_path(self._path)
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            self.directory.mkdir()
+            self.directory = self._staging.enter_context(staged_directory(self._path))
         except OSError as wrong:
             raise TaskError(f"cannot write {self._path}: {wrong.strerror}") from None
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         try:
-            if error is None:
-                self._finish()
+            with self._staging:
+                if error is not None:
+                    raise error
+                self._write_description()
         except OSError as wrong:
-            error = wrong
-        finally:
-            shutil.rmtree(self.directory, ignore_errors=True)
-        if isinstance(error, OSError) and not error.filename:  # a full disk does not say where
-            raise TaskError(f"cannot write {self._path}: {error.strerror or error}") from None
-        if isinstance(error, OSError) and kind is None:
-            raise error
+            if wrong.filename:
+                raise
+            raise TaskError(f"cannot write {self._path}: {wrong.strerror or wrong}") from None  # such as a full disk
 
-    def _finish(self) -> None:
+    def _write_description(self) -> None:
         description = self._description
         in_order = {part: description.phases[part] for part in PHASES if part in description.phases}
         files = dict(sorted(description.files.items()))
         text = replace(description, phases=in_order, files=files).to_json()
-        with (self.directory / DESCRIPTION_FILE).open("x", encoding="utf-8") as out:
-            out.write(text)
-            out.flush()
-            os.fsync(out.fileno())
-        self.directory.rename(self._path)
+        (self.directory / DESCRIPTION_FILE).write_text(text, encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A task that can be read. ``corpora.checking`` looks at every line; this trusts what ``task.json`` says."""
+    """A task that can be read. It trusts what ``task.json`` says; ``corpora.checking`` looks at every line."""
 
     path: Path
-    description: Description
+    description: TaskDescription
 
     @classmethod
     def open(cls, path: Path) -> "Task":
-        """Read ``task.json``; a directory without a sound one is not a task."""
+        """Read ``task.json``. Raises TaskError if the directory has none, or not a valid one."""
         file = path / DESCRIPTION_FILE
         try:
             text = file.read_text(encoding="utf-8")
@@ -196,24 +172,28 @@ class Task:
             raise TaskError(f"{path} is not a task: it has no {DESCRIPTION_FILE}") from None
         except (OSError, UnicodeDecodeError) as wrong:
             raise TaskError(f"cannot read {file}: {wrong}") from None
-        return cls(path, parse_description(text, file))
+        try:
+            return cls(path, parse_description(text))
+        except DescriptionError as wrong:
+            raise TaskError(f"{file}: {wrong}" if wrong.line is None else f"{file}:{wrong.line}: {wrong}") from None
 
     @property
     def parts(self) -> list[str]:
         """The parts that this task has, in their usual order."""
-        return [part for part in PARTS if file_name(part, self.description.source) in self.description.files]
+        source = self.description.languages.source
+        return [part for part in PARTS if file_name(part, source) in self.description.files]
 
     def rounds(self, part: str) -> int:
-        """Pairs in a part, held-out repetitions included."""
-        return self.description.files[self._file(part, self.description.source).name].lines
+        """Return the number of pairs in a part, held-out repetitions included."""
+        return self.description.files[self._file(part, self.description.languages.source).name].lines
 
-    def lines(self, part: str, language: str) -> Iterator[str]:
-        """One side of a part, or its document ids, in the order served."""
-        return read_lines(self._file(part, language))
+    def lines(self, part: str, side: str) -> Iterator[str]:
+        """Yield one side of a part, or its document ids, in the order served."""
+        return read_lines(self._file(part, side))
 
     def pairs(self, part: str) -> Iterator[Pair]:
-        """The pairs of a part in the order served, one by one."""
-        sides = [self.description.source, self.description.target]
+        """Yield the pairs of a part in the order served."""
+        sides = list(self.description.languages)
         if self.description.has_documents:
             sides.append(DOCUMENTS)
         files = [self._file(part, side) for side in sides]
@@ -225,24 +205,21 @@ class Task:
             yield Pair(*lines)
 
     def distinct_pairs(self, part: str) -> Iterator[Pair]:
-        """Like ``pairs``, with each held-out sentence only once."""
+        """Yield the pairs of a part in the order served, each held-out sentence only once."""
         layout = self.description.phases.get(part)
-        if layout is None or not layout.blocks:
-            yield from self.pairs(part)
-            return
         for index, pair in enumerate(self.pairs(part)):
-            if index < layout.block or index % (layout.block + layout.gap) >= layout.block:
+            if layout is None or not layout.is_repeat(index):
                 yield pair
 
-    def _file(self, part: str, language: str) -> Path:
-        name = file_name(part, language)
+    def _file(self, part: str, side: str) -> Path:
+        name = file_name(part, side)
         if name not in self.description.files:
             raise TaskError(f"{self.path} has no {name}; its parts are {', '.join(self.parts)}")
         return self.path / name
 
 
 def zip_aligned(streams: Iterable[Iterator[str]], files: Sequence[Path]) -> Iterator[tuple[str, ...]]:
-    """Lines side by side; a file that ends before another is an error that says where."""
+    """Yield the lines of several files side by side. Raises InputError where one ends before another."""
     for number, lines in enumerate(itertools.zip_longest(*streams), start=1):
         if None in lines:
             short = lines.index(None)

@@ -28,7 +28,6 @@ from learners.systems.registry import find_system
 from simulator.competition import Competition, RunSpec, RunState, RunStatus, compete, run_specs
 from simulator.pretraining import needed_models, train_seed_models
 from simulator.tasks import load_task
-from task.layout import Layout
 
 PHASE = "dev"
 RUNS = "runs"  # beside the table: what came of each run
@@ -48,14 +47,9 @@ class Study:
     task_seed: int = 2017
 
 
-def _layout(task: Task) -> Layout:
-    cut = task.description.phases[PHASE]
-    return Layout(cut.blocks, cut.block, cut.gap)
-
-
 def read_runs(competition: Competition, runs: Sequence[RunSpec], task: Task) -> list[StudyRun]:
     """Those that are finished."""
-    layout = _layout(task)
+    layout = task.description.phases[PHASE]
     references = [pair.target for pair in task.pairs(PHASE)]
     played = []
     for spec in runs:
@@ -106,7 +100,7 @@ def carry_out(study: Study) -> list[StudyRun]:
     stream = TaskIdentity(made_of, hashlib.sha256((task.path / DESCRIPTION_FILE).read_bytes()).hexdigest())
     archive = SavedRuns((given.out or given.folder) / RUNS)
     runs = run_specs(given.systems, given.seeds)
-    kept = archive.find(runs, stream, _layout(task)) if given.keep else []
+    kept = archive.find(runs, stream, task.description.phases[PHASE]) if given.keep else []
     missing = [run for run in runs if run not in {one.spec for one in kept}]
     competition = _competition(given.folder, task)
     models = archive.join(kept, _make_models(competition, missing, task, given.steps))

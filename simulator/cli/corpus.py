@@ -21,23 +21,25 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from corpora.checking import Rules, problems
+from corpora.checking import find_problems
 from corpora.cleaning import Counts
 from corpora.debian import INTERFACES, MANUALS, Apt, interface_pairs, manual_pairs, wishes
 from corpora.debian.apt import Package
-from corpora.description import PHASES, Description, is_language
 from corpora.errors import CorpusError
 from corpora.importing import Material, import_task
 from corpora.readers import KNOWN, read_input
 from corpora.statistics import measure, out_of_tolerance
 from corpora.synthesis import LANGUAGES, LICENCE, synthesise
-from corpora.task import Pair, Task, refuse_taken
+from corpora.task import Pair, Task, require_free_path
 from leaderboard.metrics.bleu import sentence_bleu
 from simulator.cli import corpus_tables
 from simulator.cli.progress_bars import progress_bars
 from simulator.scales import SCALES, ScaleName, cut
+from task.description import TaskDescription
 from task.feedback import FeedbackSpec
+from task.languages import LanguagePair, is_language
 from task.layout import Layout
+from task.phases import PHASES
 
 app = typer.Typer(
     name="corpus", help="Make tasks, of synthetic or of real text, and look at them.", no_args_is_help=True
@@ -132,7 +134,7 @@ def debian(
 ) -> None:
     """Make a task of what Debian ships: packages are downloaded, not installed; an interrupted download goes on."""
     description = _describe((language, ENGLISH), seed, "debian", DEBIAN_LICENCE, perturbation)
-    refuse_taken(out)
+    require_free_path(out)
     apt = Apt(cache.expanduser(), (language, ENGLISH))
     typer.echo("asking apt what there is", err=True)
     apt.update()
@@ -156,9 +158,8 @@ def _fetch(apt: Apt, names: list[str]) -> list[Package]:
 @app.command()
 def check(task: TaskPath) -> None:
     """Look at every line of a task; say what is wrong and where."""
-    rules = Rules(order=Layout, signature=lambda perturbation, seed: FeedbackSpec(perturbation, seed).signature)
     found = 0
-    for problem in problems(task, rules):
+    for problem in find_problems(task):
         found += 1
         typer.echo(problem)
     if found:
@@ -233,12 +234,13 @@ def _require_phase(name: str) -> None:
         raise CorpusError(f"no phase is called {name!r}; known are {', '.join(PHASES)}")
 
 
-def _describe(languages: tuple[str, str], seed: int, generator: str, licence: str, perturbation: str) -> Description:
+def _describe(
+    languages: tuple[str, str], seed: int, generator: str, licence: str, perturbation: str
+) -> TaskDescription:
     """The description of a task that has yet to be written; what can never be one is refused here."""
     if languages[0] == languages[1]:
         raise CorpusError(f"source and target are both {languages[0]!r}: name two languages")
-    signature = FeedbackSpec(perturbation, seed).signature
-    return Description(*languages, seed, generator, licence, perturbation, signature)
+    return TaskDescription(LanguagePair(*languages), generator, licence, FeedbackSpec(perturbation, seed))
 
 
 def _read_all(inputs: list[str], languages: tuple[str, str]) -> Iterator[Pair]:
@@ -246,7 +248,11 @@ def _read_all(inputs: list[str], languages: tuple[str, str]) -> Iterator[Pair]:
 
 
 def _import(
-    out: Path, description: Description, material: Material, cutter: Callable[[int], dict[str, Layout]], processes: int
+    out: Path,
+    description: TaskDescription,
+    material: Material,
+    cutter: Callable[[int], dict[str, Layout]],
+    processes: int,
 ) -> None:
     with _progress("reading and cleaning", total=None) as advance:
         counts = import_task(out, description, material, cutter, processes=processes, progress=advance)

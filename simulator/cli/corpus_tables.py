@@ -8,9 +8,9 @@ import rich.table
 from rich.text import Text
 
 from corpora.cleaning import Counts
-from corpora.description import Description
 from corpora.statistics import TARGETS, Statistics, Target, out_of_tolerance
 from corpora.task import Pair
+from task.description import TaskDescription
 
 OUT_OF_TOLERANCE = "✗"
 
@@ -110,7 +110,7 @@ def cleaning_table(side: str, counts: Counts) -> Table:
     return Table(title, ("step", "pairs changed", "pairs removed"), tuple(rows))
 
 
-def sample_table(chosen: list[tuple[int, Pair]], description: Description) -> Table:
+def sample_table(chosen: list[tuple[int, Pair]], description: TaskDescription) -> Table:
     """Pairs of a task with their line numbers."""
     rows = tuple((f"{index + 1:,}", pair.source, pair.target) for index, pair in chosen)
-    return Table("", ("line", description.source, description.target), rows, text_columns=3)
+    return Table("", ("line", *description.languages), rows, text_columns=3)

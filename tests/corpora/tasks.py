@@ -1,10 +1,11 @@
-"""Small tasks for tests. The layouts are the service's own: tests may know every room."""
+"""Small tasks for tests."""
 
 from pathlib import Path
 
-from corpora.description import OUT_OF_DOMAIN, Description
 from corpora.task import Pair, Task, TaskWriter, in_served_order, write_pairs
+from task.description import OUT_OF_DOMAIN, TaskDescription
 from task.feedback import FeedbackSpec
+from task.languages import LanguagePair
 from task.layout import Layout
 
 LAYOUTS = {"mock": Layout.plain(3), "dev": Layout(2, 2, 4), "training": Layout(3, 2, 4)}
@@ -14,23 +15,15 @@ def numbered(name: str, count: int) -> list[Pair]:
     return [Pair(f"{name} satz {number}", f"{name} sentence {number}") for number in range(count)]
 
 
-def description(**changes: object) -> Description:
-    values = {
-        "source": "de",
-        "target": "en",
-        "seed": 7,
-        "generator": "test 1",
-        "licence": "CC0-1.0",
-        "perturbation": "none",
-        "signature": FeedbackSpec().signature,
-        **changes,
-    }
-    return Description(**values)  # type: ignore[arg-type]
+def description(*, seed: int = 7, generator: str = "test 1", noise: str = "none") -> TaskDescription:
+    return TaskDescription(LanguagePair("de", "en"), generator, "CC0-1.0", FeedbackSpec(noise, seed))
 
 
-def write_task(path: Path, out_of_domain: int = 5, **changes: object) -> Task:
-    """A sound task with 3 mock, 8 dev and 14 training rounds."""
-    with TaskWriter(path, description(**changes)) as writer:
+def write_task(
+    path: Path, out_of_domain: int = 5, *, seed: int = 7, generator: str = "test 1", noise: str = "none"
+) -> Task:
+    """A valid task with 3 mock, 8 dev and 14 training rounds."""
+    with TaskWriter(path, description(seed=seed, generator=generator, noise=noise)) as writer:
         for part, layout in LAYOUTS.items():
             served = in_served_order(numbered(part, layout.distinct), layout, part)
             writer.add(part, write_pairs(writer.directory, part, ("de", "en"), served), layout)

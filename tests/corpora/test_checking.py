@@ -10,22 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpora.checking import Rules, problems
+from corpora.checking import find_problems
 from corpora.importing import Material, import_task
 from corpora.lines import LineWriter, read_lines
 from corpora.task import Pair, TaskWriter, in_served_order, write_pairs
-from task.feedback import FeedbackSpec
 from task.layout import Layout
 from tests.corpora.tasks import LAYOUTS, description, numbered, write_task
 
-RULES = Rules(order=Layout, signature=lambda perturbation, seed: FeedbackSpec(perturbation, seed).signature)
 TEXTS = st.text(
     st.characters(exclude_categories=["Cs"]) | st.sampled_from("AΣİẞ.,' \u00ad\u2028'\"1")
 ) | st.sampled_from(["Wort " * 26, "Wort " * 150, "A... B.", "IT' S ΑΣ", "http://X.DE/A?B=C"])
 
 
 def found(path: Path) -> list[str]:
-    return [problem.replace(str(path), "TASK") for problem in problems(path, RULES)]
+    return [problem.replace(str(path), "TASK") for problem in find_problems(path)]
 
 
 def rewrite(file: Path, change: Callable[[list[str]], list[str]]) -> None:
@@ -165,7 +163,8 @@ def test_a_truncated_file_is_named(task):
 
 def test_an_impossible_layout_is_named(task):
     redescribe(task, lambda content: content["phases"]["dev"].update(blocks=1))
-    assert "TASK: phase dev cannot be laid out: a gap lies between two held-out passes" in found(task)[0]
+    [problem] = found(task)
+    assert problem.startswith("TASK/task.json: phase dev cannot be laid out: a gap lies between two held-out passes")
 
 
 def test_a_missing_phase_and_strange_files_are_named(task):
@@ -182,9 +181,12 @@ def test_a_missing_phase_and_strange_files_are_named(task):
     ]
 
 
-def test_an_unknown_perturbation_is_named(task):
+def test_unknown_noise_is_named(task):
     redescribe(task, lambda content: content["feedback"].update(perturbation="loud:3"))
-    assert found(task)[0].startswith("TASK: unknown feedback noise 'loud:3'")
+    [problem] = found(task)
+    assert problem.startswith(
+        "TASK/task.json: feedback.perturbation: unknown feedback noise 'loud:3'; known are none, "
+    )
 
 
 def test_a_signature_of_other_feedback_is_named(task):

@@ -8,7 +8,8 @@ import pytest
 
 from corpora import lines
 from corpora.errors import InputError
-from corpora.lines import FileSummary, LineWriter, read_lines
+from corpora.lines import LineWriter, read_lines
+from task.description import FileSummary
 
 
 def write(path: Path, content: bytes) -> Path:

@@ -5,9 +5,9 @@ from collections import Counter
 
 import pytest
 
-from corpora.description import OUT_OF_DOMAIN
 from corpora.statistics import TARGETS, Lengths, Statistics, measure, out_of_tolerance
 from corpora.task import Pair, Task, TaskWriter, in_served_order, write_pairs
+from task.description import OUT_OF_DOMAIN
 from task.layout import Layout
 from tests.corpora.tasks import description
 

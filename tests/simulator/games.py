@@ -1,11 +1,11 @@
 """A small task whose text tiny models can learn, loaded and ready to be played."""
 
-from corpora.description import OUT_OF_DOMAIN
 from corpora.task import TaskWriter, in_served_order, write_pairs
 from lambdas.store import open_store
 from simulator.competition import Competition
 from simulator.pretraining import train_seed_models
 from simulator.tasks import load_task
+from task.description import OUT_OF_DOMAIN
 from task.layout import Layout
 from tests.corpora.tasks import description
 from tests.learners.tiny import PRETRAINING, SETTINGS, sentences

@@ -56,7 +56,7 @@ def test_loading_again_changes_nothing_and_another_task_is_refused(tmp_path: Pat
 
 def test_the_feedback_is_the_tasks(tmp_path: Path) -> None:
     store = open_store(f"sqlite:{tmp_path / 'store'}")
-    [*records] = load_task(store, write_task(tmp_path / "task", perturbation="granular:5").path)
+    [*records] = load_task(store, write_task(tmp_path / "task", noise="granular:5").path)
     assert {record.feedback.noise for record in records} == {"granular:5"}
     assert {record.feedback.seed for record in records} == {7}
 

@@ -7,7 +7,7 @@ from statistics import mean, median, pstdev
 
 import pytest
 
-from corpora.checking import Rules, problems
+from corpora.checking import find_problems
 from corpora.cleaning import Cleaner, Settings
 from corpora.errors import CorpusError
 from corpora.synth import CorpusGenerator, lexicon
@@ -15,7 +15,6 @@ from corpora.synth.generator import CHUNK_SIZE, DEPARTMENTS, news_chunk, shop_ch
 from corpora.synthesis import synthesise
 from corpora.task import Pair
 from leaderboard.metrics.bleu import sentence_bleu
-from task.feedback import FeedbackSpec
 from task.layout import Layout
 from task.limits import MAX_IN_DOMAIN_TOKENS, MAX_OUT_OF_DOMAIN_TOKENS
 from tests.corpora.tasks import description
@@ -123,8 +122,7 @@ def test_in_domain_lengths_are_those_of_the_task(training):
 def test_a_task_of_the_whole_shop_is_sound(tmp_path):
     layouts = {"mock": Layout.plain(10), "dev": Layout.plain(100), "training": Layout(3, 100, 600)}
     synthesise(tmp_path / "task", description(), layouts, 50, CorpusGenerator, processes=1)
-    rules = Rules(order=Layout, signature=lambda perturbation, seed: FeedbackSpec(perturbation, seed).signature)
-    assert list(problems(tmp_path / "task", rules)) == []
+    assert list(find_problems(tmp_path / "task")) == []
 
 
 def test_out_of_domain_lengths_are_those_of_the_task(news):

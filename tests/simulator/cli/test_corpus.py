@@ -15,6 +15,7 @@ from corpora.debian.apt import Package
 from corpora.lines import LineWriter
 from corpora.task import Pair, Task
 from simulator.cli import corpus, run
+from task.feedback import FeedbackSpec
 from tests.corpora.fakes import FakeGenerator
 from tests.corpora.tasks import write_task
 
@@ -56,7 +57,7 @@ def test_synth_perturbs_feedback_when_asked(tmp_path):
     arguments = ["--out", str(tmp_path / "task"), "--perturbation", "granular:5", "--seed", "9", *sizes]
     assert run(["corpus", "synth", *arguments]) == 0
     description = Task.open(tmp_path / "task").description
-    assert description.perturbation == "granular:5"
+    assert description.feedback == FeedbackSpec("granular:5", seed=9)
     assert description.signature.endswith("|perturb:granular:5")
 
 
@@ -91,7 +92,7 @@ def test_synth_refuses_more_departments_than_there_are(tmp_path, capsys):
 def test_a_task_has_a_name(tmp_path, capsys, monkeypatch, out):
     monkeypatch.chdir(tmp_path)
     assert run(["corpus", "synth", "--out", out]) == 1
-    complaint = f"{out} has no name of its own; call the directory to make by its name"
+    complaint = f"{out} does not name a new directory; give the name of the directory to create"
     assert capsys.readouterr().err == f"banditmt: {complaint}\n"
     assert list(tmp_path.iterdir()) == []
 
@@ -193,7 +194,7 @@ def test_import_refuses_to_translate_a_language_into_itself(tmp_path, capsys, ts
     ("arguments", "complaint"),
     [
         (["--out", "taken"], "taken already exists"),
-        (["--out", "."], ". has no name of its own"),
+        (["--out", "."], ". does not name a new directory"),
         (["--out", "task", "--perturbation", "loud:1"], "unknown feedback noise 'loud:1'"),
         (["--out", "task", "--language", "en"], "source and target are both 'en'"),
     ],

@@ -1,0 +1,201 @@
+"""What ``task.json`` says of a task; ``docs/task-format.md`` documents it.
+
+A task has up to four *parts*: out-of-domain text, on which seed models are trained, and the phases. A part is one file
+for each language, line-aligned. A task may also have *documents*: a third file for each part, with the id of the
+document that each line is from. A document id is any text on one line. Lines with the same id are from the same
+document, in their order; an empty line says that the document is unknown.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, NoReturn
+
+from task.feedback import FeedbackError, FeedbackSpec
+from task.languages import LOWERCASED_MOSES, LanguagePair, TextConvention, is_language
+from task.layout import Layout, LayoutError
+from task.phases import PHASES
+
+FORMAT = 1
+OUT_OF_DOMAIN = "out-of-domain"
+PARTS = (OUT_OF_DOMAIN, *PHASES)
+DOCUMENTS = "documents"  # stands where a language stands in the names of the files of document ids
+UNKNOWN_DOCUMENT = ""  # the document id of a line that is from no known document
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_ENTRIES = {"format", "source", "target", "seed", "generator", "licence", "phases", "files", "cleaning", "feedback"}
+
+
+class DescriptionError(ValueError):
+    """A text is not the description of a task; ``line`` is known if it is not even JSON."""
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+def file_name(part: str, side: str) -> str:
+    """Return the name of one file of a part; ``side`` is a language code or ``DOCUMENTS``."""
+    return f"{part}.{side}.gz"
+
+
+@dataclass(frozen=True, slots=True)
+class FileSummary:
+    """What a file holds. Size and digest are those of the text, so no version of zlib changes them."""
+
+    lines: int
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDescription:
+    """What ``task.json`` says."""
+
+    languages: LanguagePair
+    generator: str  # what made the text, with its version
+    licence: str  # of the text
+    feedback: FeedbackSpec  # its seed is that of the task: the text was made with it, too
+    signature: str = ""  # of the feedback, as the program that wrote the task knew it; that of ``feedback`` by default
+    phases: Mapping[str, Layout] = field(default_factory=dict)
+    files: Mapping[str, FileSummary] = field(default_factory=dict)
+    cleaning: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # by part: pairs read, and removed by step
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "signature", self.signature or self.feedback.signature)
+
+    @property
+    def seed(self) -> int:
+        return self.feedback.seed
+
+    @property
+    def convention(self) -> TextConvention:
+        return LOWERCASED_MOSES
+
+    @property
+    def has_documents(self) -> bool:
+        return any(name.endswith(f".{DOCUMENTS}.gz") for name in self.files)
+
+    def to_json(self) -> str:
+        """Return the text of ``task.json``."""
+        content = {
+            "format": FORMAT,
+            "source": self.languages.source,
+            "target": self.languages.target,
+            "seed": self.seed,
+            "generator": self.generator,
+            "licence": self.licence,
+            "phases": {
+                name: {"blocks": layout.blocks, "block": layout.block, "gap": layout.gap}
+                for name, layout in self.phases.items()
+            },
+            "files": {name: asdict(summary) for name, summary in self.files.items()},
+            "cleaning": {part: dict(steps) for part, steps in self.cleaning.items()},
+            "feedback": {"perturbation": self.feedback.noise, "signature": self.signature},
+        }
+        return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def parse_description(text: str) -> TaskDescription:
+    """Parse ``task.json``. Raises DescriptionError naming what is missing, unknown or of the wrong kind."""
+    content = _record(_parse_json(text), "the file")
+    if content.get("format") != FORMAT:
+        raise DescriptionError(f"format is {content.get('format')!r}, but this version reads format {FORMAT}")
+    _check_keys(content, _ENTRIES, "the file")
+    feedback = _record(content["feedback"], "feedback")
+    _check_keys(feedback, {"perturbation", "signature"}, "feedback")
+    return TaskDescription(
+        LanguagePair(_language(content["source"], "source"), _language(content["target"], "target")),
+        _text(content["generator"], "generator"),
+        _text(content["licence"], "licence"),
+        _feedback(feedback["perturbation"], _integer(content["seed"], "seed")),
+        _text(feedback["signature"], "feedback.signature"),
+        {name: _layout(name, value) for name, value in _record(content["phases"], "phases").items()},
+        {name: _file(name, value) for name, value in _record(content["files"], "files").items()},
+        {part: _steps(part, value) for part, value in _record(content["cleaning"], "cleaning").items()},
+    )
+
+
+def _parse_json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as wrong:
+        raise DescriptionError(f"not JSON: {wrong.msg}", wrong.lineno) from None
+    except (ValueError, RecursionError) as wrong:  # a number of thousands of digits, or nested without end
+        raise DescriptionError(f"not JSON that a task has: {wrong}") from None
+
+
+def _record(value: Any, name: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise DescriptionError(f"{name} should be an object, but is {type(value).__name__}")
+    return value
+
+
+def _check_keys(record: dict[str, Any], wanted: set[str], name: str) -> None:
+    if missing := wanted - record.keys():
+        raise DescriptionError(f"{name} lacks {', '.join(sorted(missing))}")
+    if unknown := record.keys() - wanted:
+        raise DescriptionError(f"{name} has unknown entries: {', '.join(sorted(unknown))}")
+
+
+def _text(value: Any, name: str) -> str:
+    return value if isinstance(value, str) else _wrong_kind(value, name, "text")
+
+
+def _integer(value: Any, name: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):  # to Python, True is an integer
+        _wrong_kind(value, name, "a whole number")
+    return value
+
+
+def _wrong_kind(value: Any, name: str, wanted: str) -> NoReturn:
+    raise DescriptionError(f"{name} is {value!r}, but should be {wanted}")
+
+
+def _count(value: Any, name: str) -> int:
+    number = _integer(value, name)
+    if number < 0:
+        raise DescriptionError(f"{name} is negative")
+    return number
+
+
+def _language(value: Any, name: str) -> str:
+    code = _text(value, name)
+    if not is_language(code):
+        raise DescriptionError(f"{name} is {code!r}, which is no language code")
+    return code
+
+
+def _feedback(noise: Any, seed: int) -> FeedbackSpec:
+    try:
+        return FeedbackSpec(_text(noise, "feedback.perturbation"), seed)
+    except FeedbackError as wrong:
+        raise DescriptionError(f"feedback.perturbation: {wrong}") from None
+
+
+def _layout(name: str, value: Any) -> Layout:
+    if name not in PHASES:
+        raise DescriptionError(f"unknown phase {name!r}; known are {', '.join(PHASES)}")
+    record = _record(value, f"phases.{name}")
+    _check_keys(record, {"blocks", "block", "gap"}, f"phases.{name}")
+    try:
+        return Layout(**{key: _count(number, f"phases.{name}.{key}") for key, number in record.items()})
+    except LayoutError as wrong:
+        raise DescriptionError(f"phase {name} cannot be laid out: {wrong}") from None
+
+
+def _file(name: str, value: Any) -> FileSummary:
+    if "/" in name or "\\" in name or not name.endswith(".gz"):
+        raise DescriptionError(f"files names {name!r}, which is no file of a task")
+    record = _record(value, f"files.{name}")
+    _check_keys(record, {"lines", "bytes", "sha256"}, f"files.{name}")
+    digest = _text(record["sha256"], f"files.{name}.sha256")
+    if not _SHA256.fullmatch(digest):
+        raise DescriptionError(f"files.{name}.sha256 is no SHA-256 digest")
+    lines, size = (_count(record[key], f"files.{name}.{key}") for key in ("lines", "bytes"))
+    return FileSummary(lines, size, digest)
+
+
+def _steps(part: str, value: Any) -> dict[str, int]:
+    return {step: _count(number, f"cleaning.{part}.{step}") for step, number in _record(value, part).items()}

@@ -1,0 +1,146 @@
+"""``task.json``: what is written is what is read, and what is wrong is named."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from task.description import (
+    PARTS,
+    DescriptionError,
+    FileSummary,
+    TaskDescription,
+    file_name,
+    parse_description,
+)
+from task.feedback import FeedbackSpec
+from task.languages import LOWERCASED_MOSES, LanguagePair
+from task.layout import Layout
+
+DIGEST = "0123456789abcdef" * 4
+DESCRIPTION = TaskDescription(
+    LanguagePair("de", "pt-BR"),
+    "test 1",
+    "CC0-1.0",
+    FeedbackSpec("skewed:2", seed=7),
+    phases={"mock": Layout.plain(3), "dev": Layout(2, 2, 4)},
+    files={"mock.de.gz": FileSummary(3, 20, DIGEST)},
+    cleaning={"training": {"read": 9, "empty": 2}},
+)
+
+TEXT = """{
+  "format": 1,
+  "source": "de",
+  "target": "pt-BR",
+  "seed": 7,
+  "generator": "test 1",
+  "licence": "CC0-1.0",
+  "phases": {
+    "mock": {
+      "blocks": 0,
+      "block": 0,
+      "gap": 3
+    },
+    "dev": {
+      "blocks": 2,
+      "block": 2,
+      "gap": 4
+    }
+  },
+  "files": {
+    "mock.de.gz": {
+      "lines": 3,
+      "bytes": 20,
+      "sha256": "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+    }
+  },
+  "cleaning": {
+    "training": {
+      "read": 9,
+      "empty": 2
+    }
+  },
+  "feedback": {
+    "perturbation": "skewed:2",
+    "signature": "sentBLEU|nrefs:1|case:mixed|eff:yes|tok:none|smooth:floor[0.01]|nomatch:floored|v:1|perturb:skewed:2"
+  }
+}
+"""
+
+
+def test_the_text_of_a_description():
+    assert DESCRIPTION.to_json() == TEXT
+
+
+def test_a_description_reads_as_it_was_written():
+    assert parse_description(TEXT) == DESCRIPTION
+
+
+@given(
+    st.dictionaries(st.sampled_from(["mock", "dev", "training"]), st.builds(Layout.plain, st.integers(1, 10**9))),
+    st.integers(),
+    st.text(),
+)
+def test_any_description_reads_as_it_was_written(phases, seed, licence):
+    feedback = FeedbackSpec(seed=seed)
+    description = TaskDescription(LanguagePair("de", "en"), "test 1", licence, feedback, phases=phases)
+    assert parse_description(description.to_json()) == description
+
+
+def test_what_follows_from_a_description():
+    assert (DESCRIPTION.seed, DESCRIPTION.convention) == (7, LOWERCASED_MOSES)
+    assert not DESCRIPTION.has_documents
+    assert parse_description(TEXT.replace("mock.de.gz", "mock.documents.gz")).has_documents
+
+
+def test_a_signature_of_another_version_is_kept():
+    older = parse_description(TEXT.replace("|v:1|", "|v:0|"))
+    assert older.signature.endswith("|v:0|perturb:skewed:2")
+    assert older.feedback.signature.endswith("|v:1|perturb:skewed:2")
+
+
+def test_the_parts_of_a_task_and_their_files():
+    assert PARTS == ("out-of-domain", "mock", "dev", "training")
+    assert file_name("dev", "de") == "dev.de.gz"
+    assert file_name("dev", "documents") == "dev.documents.gz"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"format": 2}, "format is 2, but this version reads format 1"),
+        ({"seed": "7"}, "seed is '7', but should be a whole number"),
+        ({"seed": True}, "seed is True, but should be a whole number"),
+        ({"generator": 5}, "generator is 5, but should be text"),
+        ({"source": "../de"}, "source is '../de', which is no language code"),
+        ({"phases": {"test": {}}}, "unknown phase 'test'; known are mock, dev, training"),
+        ({"phases": {"mock": {"blocks": 0}}}, "phases.mock lacks block, gap"),
+        ({"phases": {"mock": {"blocks": 0, "block": 0, "gap": -1}}}, "phases.mock.gap is negative"),
+        ({"phases": {"mock": {"blocks": 0, "block": 0, "gap": 0}}}, "phase mock cannot be laid out: a phase serves at"),
+        ({"phases": []}, "phases should be an object, but is list"),
+        ({"files": {"../x.gz": {}}}, "files names '../x.gz', which is no file of a task"),
+        ({"files": {"x.gz": {"lines": 1, "bytes": 1, "sha256": "?"}}}, "files.x.gz.sha256 is no SHA-256 digest"),
+        ({"cleaning": {"dev": {"read": -1}}}, "cleaning.dev.read is negative"),
+        ({"surprise": 1}, "the file has unknown entries: surprise"),
+        ({"feedback": {"perturbation": "none"}}, "feedback lacks signature"),
+        ({"feedback": {"perturbation": "loud:3", "signature": ""}}, "feedback.perturbation: unknown feedback noise"),
+        ({"feedback": {"perturbation": None, "signature": ""}}, "feedback.perturbation is None, but should be text"),
+    ],
+)
+def test_a_wrong_entry_is_named(changes, message):
+    with pytest.raises(DescriptionError) as refused:
+        parse_description(json.dumps({**json.loads(TEXT), **changes}))
+    assert str(refused.value).startswith(message)
+
+
+def test_what_is_not_json_is_named_with_its_line():
+    with pytest.raises(DescriptionError, match="not JSON") as refused:
+        parse_description('{\n"format": 1,\n}')
+    assert refused.value.line in (2, 3)  # which one depends on the version of Python
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, f'{{"format": {"1" * 5_000}}}'], ids=["nested", "digits"])
+def test_json_beyond_all_reason_is_refused(text):
+    with pytest.raises(DescriptionError, match="not JSON that a task has"):
+        parse_description(text)
