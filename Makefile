@@ -1,4 +1,4 @@
-# `make` alone prints the targets. Everything runs from .venv, which is built from requirements.lock when it is needed.
+# `make` alone lists the targets. Everything runs in .venv, which is built from requirements.lock when needed.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -12,74 +12,74 @@ ROOMS := task corpora lambdas leaderboard learners simulator client_sdk/banditmt
 .PHONY: help setup demo test lint format bench bench-full bench-archive load soak audit study-learning study-smt serve \
 	screenshots openapi template-check lock clean
 
-help:  ## print this list
+help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-14s %s\n", $$1, $$2}'
 
-setup: $(READY)  ## build .venv from the lock file (a no-op when nothing changed)
+setup: $(READY)  ## build .venv from the lock file (does nothing if it is up to date)
 
 $(READY): requirements.lock pyproject.toml client_sdk/pyproject.toml
 	@.ci/python-is-usable $(PYTHON)
 	$(PYTHON) -m venv $(VENV)
-	@# torch first and alone: whatever build of this version pip finds then satisfies everything that asks for torch
+	@# torch first and alone, so that any build of this version satisfies the packages that require torch
 	$(BIN)/pip install --quiet "$$(grep '^torch==' requirements.lock)"
 	$(BIN)/pip install --quiet --no-deps -r requirements.lock
 	$(BIN)/pip install --quiet --no-deps -e client_sdk -e .
 	@$(BIN)/python -m learners.nmt.engine
 	@touch $@
 
-demo: setup  ## run the main job on this machine
+demo: setup  ## run a small competition on this machine
 	$(BIN)/banditmt demo
 
 test: setup  ## run all tests, with coverage
 	$(BIN)/python -m pytest -n auto --cov --cov-report=
 	$(BIN)/python .ci/coverage-floor 95 task leaderboard lambdas client_sdk/banditmt_client
 
-lint: setup  ## ruff, ruff format and mypy
+lint: setup  ## run ruff, ruff format and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(ROOMS)
 
-format: setup  ## let ruff format and mend what it can
+format: setup  ## format the code and fix what ruff can fix
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: setup  ## print every benchmark as a ratio against a named rival
+bench: setup  ## run all benchmarks; each result is a ratio to a named baseline
 	@for bench in $(filter-out benchmarks/gateway.py benchmarks/load.py,$(wildcard benchmarks/[!_]*.py)); do echo; echo "== $$bench"; $(BIN)/python -m "benchmarks.$$(basename $$bench .py)" || exit 1; done
 
-bench-full: setup  ## play the whole training phase on SQLite (some minutes)
+bench-full: setup  ## play the full training phase on SQLite (some minutes)
 	$(BIN)/python -m benchmarks.service --full-scale
 
-bench-archive: setup  ## archive a whole training run and restore it (some minutes)
+bench-archive: setup  ## archive and restore a full training run (some minutes)
 	$(BIN)/python -m benchmarks.archive --full-scale
 
-load: setup  ## let 1 to 64 clients play over HTTP at once (SECONDS=5 for each step)
+load: setup  ## load test over HTTP with 1 to 64 clients (SECONDS=5 per step)
 	$(BIN)/python -m benchmarks.load --seconds $(or $(SECONDS),5)
 
-soak: setup  ## try faults with new seeds (SECONDS=60 or as long as one likes)
+soak: setup  ## inject faults with new random seeds (SECONDS=60)
 	$(BIN)/python -m tests.faults.soak --seconds $(or $(SECONDS),60)
 
-audit: setup  ## look up all locked versions among known vulnerabilities (needs the network, and says so)
+audit: setup  ## check all locked versions for known vulnerabilities (needs the network)
 	.ci/audit $(PYTHON) requirements.lock requirements-sam.lock
 
-study-learning: setup  ## play the systems with a network with three seeds (hours; goes on when interrupted; OPTIONS as below)
+study-learning: setup  ## run the neural systems with three seeds (hours; resumable; OPTIONS as below)
 	$(BIN)/python -m benchmarks.studies.learning --out benchmarks/studies/results/learning $(OPTIONS)
 
-study-smt: setup  ## play the statistical systems with three seeds (OPTIONS="--task PATH --folder PATH" for another task)
+study-smt: setup  ## run the statistical systems with three seeds (OPTIONS="--task PATH --folder PATH" for another task)
 	$(BIN)/python -m benchmarks.studies.smt $(OPTIONS)
 
 serve: setup  ## run the service and the leaderboard page on this machine
 	$(BIN)/banditmt serve
 
-screenshots: setup  ## take pictures of the leaderboard page for the documentation
+screenshots: setup  ## take the screenshots of the leaderboard page for the documentation
 	$(BIN)/python -m tests.browser.screenshots
 
 openapi: setup  ## write docs/openapi.json from the template and the service
 	$(BIN)/python -m simulator.cloud.openapi docs/openapi.json
 
-template-check: setup  ## check template.yaml, build it, and run the bundle in the real Lambda runtime
+template-check: setup  ## check template.yaml, build the bundle, and run it in the real Lambda runtime
 	.ci/template-check $(BIN)
 
-# The SAM command line has many dependencies of its own: it lives apart.
+# The SAM command line has many dependencies, so it has an environment of its own.
 $(SAM_READY): requirements-sam.lock
 	$(PYTHON) -m venv $(SAM_VENV)
 	$(SAM_VENV)/bin/pip install --quiet --no-deps -r requirements-sam.lock
@@ -101,9 +101,9 @@ $(BUNDLE): $(BUNDLED) $(wildcard leaderboard/site/*) leaderboard/figures.py lead
 build-%: $(BUNDLE)
 	cp -R $(BUNDLE)/. $(ARTIFACTS_DIR)
 
-lock: ## resolve the newest versions that pyproject.toml allows into requirements.lock
+lock: ## write the newest versions that pyproject.toml allows to requirements.lock
 	.ci/lock $(PYTHON)
 
-clean:  ## remove everything that make built
+clean:  ## remove everything that make has built
 	rm -rf $(VENV) .venv-sam .venv-audit .aws-sam .coverage build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info client_sdk/*.egg-info tests/node/node_modules
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

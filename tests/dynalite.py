@@ -1,4 +1,4 @@
-"""dynalite, a DynamoDB over HTTP with real conditional writes, for as long as a test session wants it."""
+"""dynalite, an implementation of DynamoDB over HTTP with real conditional writes."""
 
 import shutil
 import subprocess
@@ -14,9 +14,9 @@ SERVER = (
 
 @contextmanager
 def running() -> Iterator[str]:
-    """The address of a fresh server, which stops at the end."""
+    """Start a server with no tables, yield its address, and stop it at the end."""
     if not shutil.which("node"):
-        node_tools.missing("dynalite needs node, which is not installed")
+        node_tools.skip_or_fail("dynalite needs node, which is not installed")
     node_tools.install()
     with subprocess.Popen(["node", "-e", SERVER], cwd=node_tools.HERE, stdout=subprocess.PIPE, text=True) as server:
         try:

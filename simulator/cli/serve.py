@@ -1,4 +1,4 @@
-"""``banditmt serve``: the service on this machine, as template.yaml describes it."""
+"""``banditmt serve``: runs the service on this machine, as ``template.yaml`` describes it."""
 
 import errno
 import ipaddress
@@ -27,31 +27,32 @@ from simulator.errors import ServeError
 from simulator.tasks import DEFAULT_STORE, DEMO_TASK
 
 FIRST_PARTICIPANT = "local"
-TRYING_OUT = "local"  # the stage whose first key is shown; the output of others may go to a log
+LOCAL_STAGE = "local"  # prints the first key; the output of other stages may go to a log
 
 
 def serve(
     task: Annotated[
-        Path | None, typer.Option(help="A task directory to load first; without, the store as it is, or a demo task.")
+        Path | None,
+        typer.Option(help="Load this task directory first. Default: the task in the store, or a demo task."),
     ] = None,
-    port: Annotated[int, typer.Option(help="0 takes any that is free.", min=0, max=65_535)] = 8000,
-    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port to listen on; 0 for any free port.", min=0, max=65_535)] = 8000,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     store: StoreOption = DEFAULT_STORE,
-    stage: Annotated[str, typer.Option(help="Whose limits apply: a stage of template.yaml.")] = TRYING_OUT,
+    stage: Annotated[str, typer.Option(help="The stage of template.yaml whose limits apply.")] = LOCAL_STAGE,
     access: Annotated[
-        str, typer.Option("--access-log", help="A file to add a line per request to; - is the terminal.")
+        str, typer.Option("--access-log", help="Append a line per request to this file; - for the terminal.")
     ] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print where it runs as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the address and the first key as JSON.")] = False,
 ) -> None:
-    """Run the service on this machine until it is interrupted."""
-    template = SamTemplate.load(stage)  # before the work: there may be no such stage
+    """Run the service and the leaderboard page on this machine, until Ctrl-C."""
+    template = SamTemplate.load(stage)  # first, because the stage may not exist
     opened = open_or_create_store(store)
     try:
-        _fill(opened, task)
+        _load_task(opened, task)
         set_environment(template)
         server = _listen(template, Service(opened), host, port)
         with _logging(access), _interrupt() as interrupted, running(server):
-            api_key = _first_key(opened) if stage == TRYING_OUT else None
+            api_key = _first_key(opened) if stage == LOCAL_STAGE else None
             _announce(server, store, api_key, as_json=as_json)
             interrupted.wait()
     finally:
@@ -59,24 +60,24 @@ def serve(
     typer.echo("stopped", err=True)
 
 
-def _fill(store: Store, task: Path | None) -> None:
-    """Load the task; without one, see that there is something to play."""
+def _load_task(store: Store, task: Path | None) -> None:
+    """Load a task into the store. Without one, load the demo task into an empty store."""
     store.prepare()
     if task is None:
         if Registry(store).phases():
             return
         task = DEMO_TASK
         if not task.exists():
-            with redirect_stdout(sys.stderr):  # where the service is comes first on the standard output
+            with redirect_stdout(sys.stderr):  # the first line of standard output is the address
                 corpus.synth(task)
     load_with_progress(store, task)
 
 
 def _first_key(store: Store) -> str | None:
-    """A key to begin with, if nobody has one yet."""
+    """Return a key of a new participant if the store has no participants, else None."""
     registry = Registry(store)
     if not registry.participants():
-        with suppress(RegistryError):  # another server of this store was faster, and has shown it
+        with suppress(RegistryError):  # another server of this store was faster and has printed the key
             return registry.add_participant(FIRST_PARTICIPANT)
     return None
 
@@ -86,23 +87,23 @@ def _listen(template: SamTemplate, service: Service, host: str, port: int) -> Ht
         return local_server(template, service, (host, port))
     except OSError as failure:
         if failure.errno == errno.EADDRINUSE:
-            raise ServeError(f"port {port} is taken; --port 0 takes any that is free") from None
-        raise ServeError(f"cannot listen at {host}: {failure.strerror}") from None
+            raise ServeError(f"port {port} is in use; --port 0 chooses a free one") from None
+        raise ServeError(f"cannot listen on {host}: {failure.strerror}") from None
 
 
 def _announce(server: HttpServer, store: str, api_key: str | None, *, as_json: bool) -> None:
     if as_json:
-        known = {} if api_key is None else {"participant": FIRST_PARTICIPANT, "api_key": api_key}
-        typer.echo(json.dumps({"url": server.url, "store": store, **known}))
+        first_key = {} if api_key is None else {"participant": FIRST_PARTICIPANT, "api_key": api_key}
+        typer.echo(json.dumps({"url": server.url, "store": store, **first_key}))
         return
-    typer.echo(f"serving {store} at {server.url} (Ctrl-C stops it)")
+    typer.echo(f"serving {store} at {server.url} (stop with Ctrl-C)")
     if not _is_loopback(str(server.server_address[0])):
-        typer.echo("other machines can reach it, and keys travel unencrypted: put a TLS proxy in front")
-    typer.echo(f"the leaderboard, for a browser: {server.url}/")
+        typer.echo("other machines can reach this address, and keys are sent unencrypted: put a TLS proxy in front")
+    typer.echo(f"leaderboard page: {server.url}/")
     if api_key is None:
-        typer.echo(f"more keys: banditmt admin participant add NAME --store {store}")
+        typer.echo(f"to add a participant: banditmt admin participant add NAME --store {store}")
         return
-    typer.echo(f"participant {FIRST_PARTICIPANT} has the key {api_key} (it is not shown again)")
+    typer.echo(f"API key of participant {FIRST_PARTICIPANT}: {api_key} (not shown again)")
     headers = f"-H 'x-api-key: {api_key}' -H 'Content-Type: application/json'"
     body = '{"phase": "mock", "system": "first-try"}'
     typer.echo(f"try: curl {headers} -d '{body}' {server.url}/v1/runs")
@@ -114,7 +115,7 @@ def _is_loopback(host: str) -> bool:
 
 @contextmanager
 def _logging(access: str) -> Iterator[None]:
-    """Failures go to the terminal; requests where they were asked to go, if anywhere."""
+    """Log errors to the terminal, and requests to the access log if there is one."""
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s")
     if not access:
         yield
@@ -135,7 +136,7 @@ def _logging(access: str) -> Iterator[None]:
 
 @contextmanager
 def _interrupt() -> Iterator[threading.Event]:
-    """An event that Ctrl-C or a polite kill sets, instead of ending the process at once."""
+    """Yield an event that SIGINT and SIGTERM set, instead of ending the process at once."""
     interrupted = threading.Event()
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     for number in before:

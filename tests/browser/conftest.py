@@ -24,7 +24,7 @@ def browser():
         try:
             opened = stack.enter_context(chromium.launched())
         except (chromium.MissingError, Error) as failure:
-            node_tools.missing(str(failure))
+            node_tools.skip_or_fail(str(failure))
         yield opened
 
 

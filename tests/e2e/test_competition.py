@@ -21,7 +21,7 @@ from lambdas.store import open_store
 from simulator import cli
 from tests.client_sdk.java_sdk import java_sdk
 from tests.faults.world import TIMES, example
-from tests.simulator.cli.test_serve import serving
+from tests.simulator.cli.serve_process import serving
 
 TRANSLATOR = Path(__file__).parents[2] / "client_sdk" / "examples" / "translator.sh"
 PLAY = [sys.executable, "-c", "import sys; from banditmt_client.play import main; sys.exit(main())"]

@@ -14,7 +14,7 @@ from learners.journal import Journal
 from learners.systems.registry import SYSTEMS
 from simulator import cli, competition
 from simulator.competition import RunState, RunStatus
-from tests.simulator.cli.test_serve import call, serving
+from tests.simulator.cli.serve_process import call, serving
 from tests.simulator.games import write_task
 
 
