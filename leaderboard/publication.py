@@ -18,6 +18,7 @@ from typing import Any
 from leaderboard.exports import to_csv
 from leaderboard.page import CHARTS, LIBRARY, SETTINGS, settings, site_files
 from leaderboard.table import Board
+from task.atomic_files import staged_file, write_bytes
 
 # what the bundle is to offer: drawing a chart, the rest of Vega being reached through the view that it returns
 SNIPPET = "window.vegaEmbed = vegaEmbed;"
@@ -37,10 +38,9 @@ def library() -> bytes:
     kept = _cache() / f"vega-{version('vl-convert-python')}.js"
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
-        part = kept.with_suffix(f".{os.getpid()}")
-        # packing would hold up all threads of this process
-        subprocess.run([sys.executable, "-c", PACKING, str(part)], check=True)
-        part.replace(kept)
+        with staged_file(kept) as staged:
+            # packing would hold up all threads of this process
+            subprocess.run([sys.executable, "-c", PACKING, str(staged)], check=True)
     return kept.read_bytes()
 
 
@@ -62,27 +62,20 @@ def write_site(folder: Path) -> None:
     """All files of the page but its settings and data."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in {**site_files(), CHARTS: charts(), LIBRARY: library()}.items():
-        _write(folder / name, content)
+        write_bytes(folder / name, content)
 
 
 def export_page(board: Board, folder: Path) -> None:
     """Write the page with the data of a board beside it. Boards of other phases that are there already stay."""
     data = folder / "data"
     data.mkdir(parents=True, exist_ok=True)
-    _write(data / f"{board.phase}.json", _json(board.as_dict()))
-    _write(data / f"{board.phase}.csv", to_csv(board).encode())
+    write_bytes(data / f"{board.phase}.json", _json(board.as_dict()))
+    write_bytes(data / f"{board.phase}.csv", to_csv(board).encode())
     totals = {path.stem: json.loads(path.read_bytes())["total"] for path in data.glob("*.json")}
     write_site(folder)
     phases = sorted(totals, key=totals.__getitem__)
     told = settings(phases, data="data/{phase}.json", table="data/{phase}.csv", live=False)
-    _write(folder / SETTINGS, told.encode())
-
-
-def _write(path: Path, content: bytes) -> None:
-    """All or nothing: a web server may be reading."""
-    part = path.with_name(path.name + ".part")
-    part.write_bytes(content)
-    part.replace(path)
+    write_bytes(folder / SETTINGS, told.encode())
 
 
 def _json(value: Any) -> bytes:

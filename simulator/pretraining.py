@@ -1,7 +1,6 @@
 """Pre-training: from a task to the seed models of its systems."""
 
 import hashlib
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from learners.seed_models.settings import BuildSettings
 from learners.seed_models.store import ModelStore
 from learners.seed_models.trainer import Report, train_missing
 from learners.systems.registry import find_system
+from task.atomic_files import write_bytes
 
 TASK_DIGEST_FILE = "task.sha256"  # of the task whose text a folder's models were trained on
 
@@ -73,9 +73,7 @@ def _claim(folder: Path, task: Path) -> None:
     """Record the task whose models the folder holds."""
     check_models_are_of_task(folder, task)
     folder.mkdir(parents=True, exist_ok=True)
-    aside = folder / f"{TASK_DIGEST_FILE}.{os.getpid()}"  # renamed once it is whole: an empty one would fit no task
-    aside.write_text(_digest(task), encoding="ascii")
-    aside.replace(folder / TASK_DIGEST_FILE)
+    write_bytes(folder / TASK_DIGEST_FILE, _digest(task).encode())  # whole at once: an empty file would fit no task
 
 
 def _digest(task: Path) -> str:

@@ -8,13 +8,14 @@ its name when it is whole.
 import gzip
 import hashlib
 import json
-import os
 import zlib
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
 
 from lambdas.errors import OrganiserError
+from task.atomic_files import PRIVATE, open_staged
 
 FORMAT = "banditmt-archive"
 VERSION = 1
@@ -32,19 +33,17 @@ class Writer:
     """Writes an archive; leaves nothing behind if that fails."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._path, self._staging = path, ExitStack()
         self._digest, self._lines = hashlib.sha256(), 0
 
     def __enter__(self) -> Self:
         if self._path.exists():
             raise ArchiveError(f"{self._path} exists already; remove it or choose another name")
-        self._aside = self._path.with_name(f".{self._path.name}.{os.getpid()}")
         try:
-            descriptor = os.open(self._aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+            file = self._staging.enter_context(open_staged(self._path, mode=PRIVATE))
         except OSError as wrong:
             raise ArchiveError(f"cannot write {self._path}: {wrong.strerror}") from None
-        self._file = os.fdopen(descriptor, "wb")
-        self._packed = gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=self._file, mtime=0)
+        self._packed = gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0)
         return self
 
     def write(self, kind: str, says: Any) -> None:
@@ -54,19 +53,11 @@ class Writer:
         self._packed.write(line)
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        try:
-            if error is None:
-                self._finish()
-        finally:
-            self._file.close()
-            self._aside.unlink(missing_ok=True)
-
-    def _finish(self) -> None:
-        self.write(END, {"lines": self._lines, "sha256": self._digest.hexdigest()})
-        self._packed.close()
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._aside.rename(self._path)
+        with self._staging:
+            if error is not None:
+                raise error
+            self.write(END, {"lines": self._lines, "sha256": self._digest.hexdigest()})
+            self._packed.close()
 
 
 def read(path: Path) -> Iterator[Line]:

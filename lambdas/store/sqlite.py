@@ -28,6 +28,7 @@ from weakref import WeakSet
 from lambdas.errors import UnavailableError
 from lambdas.store.documents import Document, DocumentKind
 from lambdas.store.interface import Shelf, StoreAddressError, StoreError
+from task.atomic_files import PRIVATE, staged_file
 from task.rounds import Round, RoundResult, Run, RunProgress
 
 BUSY_SECONDS = 5.0  # how long a writer waits for another process before it gives up: half of what a function has
@@ -126,18 +127,12 @@ class SQLiteStore:
         """Copy the store as it is at this moment into a new file, while others go on reading and writing."""
         if path.exists():
             raise StoreError(f"{path} exists already; remove it or choose another name")
-        aside = path.with_name(f".{path.name}.{os.getpid()}")
         try:
-            os.close(os.open(aside, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            with closing(self._connect()) as connection:  # of its own: a copy takes long, and nobody should wait for it
-                connection.execute("VACUUM INTO ?", (str(aside),))
-            with aside.open("rb") as copied:
-                os.fsync(copied.fileno())
-            aside.rename(path)
+            with staged_file(path, mode=PRIVATE) as staged, closing(self._connect()) as connection:
+                # a connection of its own: a copy takes long, and no caller should wait for it
+                connection.execute("VACUUM INTO ?", (str(staged),))
         except (OSError, sqlite3.DatabaseError) as failure:
             raise StoreError(f"cannot write the backup {path}: {failure}") from failure
-        finally:
-            aside.unlink(missing_ok=True)
 
     # documents
 

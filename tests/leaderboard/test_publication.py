@@ -60,7 +60,7 @@ def test_phases_join_in_one_folder_shortest_first(packed, tmp_path):
     exported(boards.empty_board(), tmp_path)
     written = exported(boards.empty_board(), tmp_path)
     assert json.loads((tmp_path / "page.json").read_text())["phases"] == ["dev", "training"]
-    assert not [name for name in written if name.endswith(".part")]
+    assert not [name for name in written if Path(name).name.startswith(".")]
 
 
 def test_the_library_is_packed_once_and_kept(monkeypatch, tmp_path):
