@@ -62,7 +62,16 @@ def test_a_bundle_is_small(bundle: Path) -> None:
 
 def test_a_bundle_holds_the_service_and_few_libraries(bundle: Path) -> None:
     packages = {entry.name for entry in bundle.iterdir() if entry.is_dir() and entry.suffix != ".dist-info"}
-    expected = {"task", "lambdas", "leaderboard", "aws_lambda_powertools", "aws_xray_sdk", "jmespath", "wrapt"}
+    expected = {
+        "task",
+        "lambdas",
+        "leaderboard",
+        "aws_lambda_powertools",
+        "aws_xray_sdk",
+        "jmespath",
+        "stopwordsiso",
+        "wrapt",
+    }
     assert packages - {"bin", "wrapt-stubs"} == expected
 
 
@@ -80,7 +89,7 @@ def test_our_code_in_a_bundle_imports_nothing_heavy_and_nothing_that_is_missing(
                 elif isinstance(node, ast.ImportFrom) and node.module:
                     imported.add(node.module.partition(".")[0])
     in_runtime = {"boto3", "botocore", "mypy_boto3_dynamodb"}  # the last for type checkers only
-    ours = {"task", "lambdas", "leaderboard", "aws_lambda_powertools"}
+    ours = {"task", "lambdas", "leaderboard", "aws_lambda_powertools", "stopwordsiso"}
     assert imported - set(sys.stdlib_module_names) <= in_runtime | ours
 
 

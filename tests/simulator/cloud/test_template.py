@@ -326,7 +326,14 @@ def test_every_library_of_the_bundle_is_pinned() -> None:
         return {re.split(r"[=\s]", line)[0].lower().replace("_", "-") for line in lines if re.match(r"\w", line)}
 
     bundled = names("lambdas/requirements.txt")
-    assert bundled == {"aws-lambda-powertools", "aws-xray-sdk", "jmespath", "typing-extensions", "wrapt"}
+    assert bundled == {
+        "aws-lambda-powertools",
+        "aws-xray-sdk",
+        "jmespath",
+        "stopwordsiso",
+        "typing-extensions",
+        "wrapt",
+    }
     assert bundled <= names("requirements.lock")
 
 
