@@ -22,9 +22,14 @@ _FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # how what a spreadsheet evaluates
 _OF_LAST_PASS = ("corpus_bleu", "sentence_bleu", "relative_corpus_bleu", "relative_sentence_bleu")
 
 
-def _cell(name: str) -> str:
-    """A name that a spreadsheet does not take for a formula."""
+def escape_formula(name: str) -> str:
+    """Return a name that a spreadsheet does not take for a formula."""
     return "'" + name if name.startswith(_FORMULAS) else name
+
+
+def escape_latex(text: str) -> str:
+    """Return text that LaTeX prints as it is."""
+    return text.translate(_LATEX)
 
 
 def _of_last_pass(name: str) -> Callable[[Row], Any]:
@@ -34,13 +39,13 @@ def _of_last_pass(name: str) -> Callable[[Row], Any]:
 COLUMNS: dict[str, Callable[[Row], Any]] = {
     "rank": lambda row: row.rank,
     "group": lambda row: row.group,
-    "system": lambda row: _cell(row.system),
-    "participant": lambda row: _cell(row.participant),
+    "system": lambda row: escape_formula(row.system),
+    "participant": lambda row: escape_formula(row.participant),
     "run": lambda row: row.run,
     "attempt": lambda row: row.attempt,
     "status": lambda row: row.status,
     "role": lambda row: row.role,
-    "family": lambda row: _cell(row.family or ""),
+    "family": lambda row: escape_formula(row.family or ""),
     "rounds": lambda row: row.rounds,
     "progress": lambda row: row.progress,
     "reward": lambda row: row.reward,
@@ -99,7 +104,7 @@ def _latex_rows(rows: Sequence[Row]) -> str:
 def _latex_cells(row: Row) -> list[str]:
     return [
         str(row.rank or ""),
-        row.system.translate(_LATEX),
+        escape_latex(row.system),
         f"{row.reward:,.1f}",
         f"{row.mean_reward:.4f}",
         "--" if row.interval is None else f"[{row.interval[0]:.4f}, {row.interval[1]:.4f}]",

@@ -11,9 +11,10 @@ Errors are TER, ``100 - BLEU``, or ``1 - reward``: scores for which less is bett
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import accumulate
+from statistics import stdev
 
 from leaderboard.metrics.bootstrap import CONFIDENCE, MIN_BLOCKS, RESAMPLES, Interval, interval
 
@@ -23,6 +24,13 @@ class CurveModel(StrEnum):
 
     UNIT = "unit"  # the error of each block
     CUMULATIVE = "cumulative"  # the error over all blocks so far
+
+
+class ErrorRate(StrEnum):
+    """The error whose curve is fitted."""
+
+    TER = "ter"  # edits per reference word
+    SENTENCE_BLEU = "sentence-bleu"  # how far the mean of sentence BLEU is below 1
 
 
 class LearningCurveError(ValueError):
@@ -98,7 +106,7 @@ def fit_blocks(blocks: Sequence[Block], model: CurveModel, *, resamples: int = R
     """Fit a learning curve to blocks, with the standard error and the interval of its percentage slope.
 
     The interval is from a bootstrap of residuals: what the unit model leaves unexplained in each block is drawn again,
-    in runs of neighbouring blocks because neighbours are alike, and the curve is fitted anew.
+    in runs of neighbouring blocks because neighbours are alike, and the curve is fitted again.
 
     Raises:
         LearningCurveError: As ``percentage_slope``, or a block has no size.
@@ -106,15 +114,19 @@ def fit_blocks(blocks: Sequence[Block], model: CurveModel, *, resamples: int = R
     if any(not block.size > 0 for block in blocks):
         raise LearningCurveError("a block without words or sentences has no error rate")
     slope = percentage_slope(series(blocks, model))
-    if slope.blocks < MIN_BLOCKS or slope.left_out:
+    if slope.blocks < MIN_BLOCKS or not all(block.errors for block in blocks):
         return slope
-    drawn = sorted(_resampled_slopes(blocks, model, resamples, seed))
-    mean = math.fsum(drawn) / len(drawn)
-    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in drawn) / (len(drawn) - 1))
-    return Slope(slope.exponent, slope.first, slope.blocks, slope.left_out, deviation, interval(drawn, CONFIDENCE))
+    drawn = resampled_slopes(blocks, model, resamples=resamples, seed=seed)
+    return replace(slope, standard_error=stdev(drawn), interval=interval(drawn, CONFIDENCE))
 
 
-def _resampled_slopes(blocks: Sequence[Block], model: CurveModel, resamples: int, seed: int) -> list[float]:
+def resampled_slopes(
+    blocks: Sequence[Block], model: CurveModel, *, resamples: int = RESAMPLES, seed: int = 0
+) -> list[float]:
+    """Return the percentage slopes of curves with residuals that are drawn again.
+
+    The n-th slope of one system is drawn like the n-th of any other with as many blocks, so differences are paired.
+    """
     unit = percentage_slope(series(blocks, CurveModel.UNIT))
     count = len(blocks)
     expected = [unit.fitted(place) for place in range(1, count + 1)]
@@ -122,14 +134,18 @@ def _resampled_slopes(blocks: Sequence[Block], model: CurveModel, resamples: int
     wider = math.sqrt(count / (count - 2))
     residuals = [wider * math.log(block.rate / fitted) for block, fitted in zip(blocks, expected, strict=True)]
     run = max(1, round(math.cbrt(count)))  # neighbouring residuals that are drawn together
+    fitted_blocks = [Block(error * block.size, block.size) for error, block in zip(expected, blocks, strict=True)]
+    # A curve that is no power law has another slope than what was fitted to it: draws are centred on the observed one.
+    observed = percentage_slope(series(blocks, model)).percentage
+    shift = observed - percentage_slope(series(fitted_blocks, model)).percentage
     rng = random.Random(seed)
     slopes = []
     for _ in range(resamples):
         starts = rng.choices(range(count), k=math.ceil(count / run))
         drawn = [residuals[(start + offset) % count] for start in starts for offset in range(run)]
         noisy = [
-            Block(fitted * math.exp(residual) * block.size, block.size)
-            for fitted, residual, block in zip(expected, drawn, blocks, strict=False)
+            Block(block.errors * math.exp(residual), block.size)
+            for block, residual in zip(fitted_blocks, drawn, strict=False)
         ]
-        slopes.append(percentage_slope(series(noisy, model)).percentage)
+        slopes.append(shift + percentage_slope(series(noisy, model)).percentage)
     return slopes

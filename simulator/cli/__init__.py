@@ -18,7 +18,7 @@ from lambdas.errors import BadRequestError, OrganiserError, ServiceError
 from lambdas.registry import UnknownPhaseError
 from lambdas.store import StoreAddressError
 from learners.errors import LearnerError, UnknownSystemError
-from simulator.cli import admin, corpus, demo, leaderboard, learning, serve
+from simulator.cli import admin, corpus, demo, evaluate, leaderboard, learning, serve
 from simulator.errors import SimulatorError
 from task.feedback import FeedbackError
 from task.layout import LayoutError
@@ -63,6 +63,7 @@ for command in (learning.pretrain, learning.systems, learning.play, learning.com
     app.command()(command)
 app.add_typer(admin.app, name="admin")
 app.add_typer(corpus.app)
+app.add_typer(evaluate.app)
 
 
 def _print_version(wanted: bool) -> None:

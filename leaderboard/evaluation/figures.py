@@ -1,0 +1,79 @@
+"""Figures of an evaluation: differences to the first system over sentences, and learning curves by block."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import altair as alt
+
+from leaderboard.evaluation.learning import LearningCurve
+from leaderboard.metrics.learning_curve import CurveModel, ErrorRate
+
+FORMATS = (".svg", ".png", ".pdf")
+PNG_SCALE = 2.0
+WIDTH, HEIGHT = 460, 240
+AXIS = {"titleFontWeight": "normal", "titleFontSize": 12, "labelFontSize": 11, "gridColor": "#e6e6e6"}
+
+Curve = Sequence[tuple[int, float]]
+Figure = alt.VConcatChart | alt.LayerChart | alt.FacetChart
+
+
+def difference_figure(curves: Mapping[str, Mapping[str, Curve]], first: str) -> Figure:
+    """Draw a panel for each measure: how far each system is above the first after so many sentences."""
+    panels = []
+    for measure, by_system in curves.items():
+        points = [
+            {"system": system, "sentences": place, "difference": value}
+            for system, curve in by_system.items()
+            for place, value in curve
+        ]
+        lines = _lines(points).encode(
+            x=alt.X("sentences:Q", title="sentences", scale=alt.Scale(nice=False, domainMin=1)),
+            y=alt.Y("difference:Q", title=f"{measure} minus that of {first}"),
+        )
+        zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color="#888").encode(y="zero:Q")
+        panels.append(alt.layer(zero, lines).properties(width=WIDTH, height=HEIGHT))
+    return alt.vconcat(*panels)
+
+
+def learning_figure(curves: Mapping[str, LearningCurve], model: CurveModel, error: ErrorRate) -> Figure:
+    """Draw the errors of blocks as dots, and the fitted curves as lines."""
+    title = {ErrorRate.TER: "TER", ErrorRate.SENTENCE_BLEU: "100 - mean sentence BLEU"}[error]
+    points = [
+        {"system": system, "block": block, "error": error, "fitted": fitted}
+        for system, curve in curves.items()
+        for block, error, fitted in curve.points(model)
+    ]
+    x = alt.X(
+        "block:Q", title="block", scale=alt.Scale(nice=False, domainMin=1), axis=alt.Axis(tickMinStep=1, format="d")
+    )
+    dots = _chart(points).mark_circle(size=26, opacity=0.6).encode(x=x, y=_error_axis("error", title))
+    fitted = _lines(points).encode(x=x, y=_error_axis("fitted", title))
+    return alt.layer(dots, fitted).properties(width=WIDTH, height=HEIGHT)
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write a figure in the format that the name of its file ends with.
+
+    Raises:
+        ValueError: The name ends otherwise.
+    """
+    if path.suffix not in FORMATS:
+        raise ValueError(f"a figure is written as {', '.join(FORMATS)}, but got {path.name}")
+    drawn = figure.configure_view(stroke=None).configure_axis(**AXIS)
+    drawn.save(path, format=path.suffix[1:], scale_factor=PNG_SCALE if path.suffix == ".png" else 1.0)
+
+
+def _chart(points: list[dict[str, object]]) -> alt.Chart:
+    systems = list(dict.fromkeys(str(point["system"]) for point in points))
+    colour = alt.Color("system:N", title=None, scale=alt.Scale(domain=systems, scheme="tableau10"))
+    chart: alt.Chart = alt.Chart(alt.InlineData(values=points)).encode(color=colour)
+    return chart
+
+
+def _lines(points: list[dict[str, object]]) -> alt.Chart:
+    chart: alt.Chart = _chart(points).mark_line(strokeWidth=1.8)
+    return chart
+
+
+def _error_axis(field: str, title: str) -> alt.Y:
+    return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(zero=False))
