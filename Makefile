@@ -88,7 +88,7 @@ $(SAM_READY): requirements-sam.lock
 # What the functions carry: the kernel, the service, the judge's pure parts and its page, and few libraries, for arm64. `sam build` asks for a
 # build-* target for each function of the template (see samconfig.toml).
 RUNTIME := $(shell sed -n 's/^ *Runtime: python//p' template.yaml)
-BUNDLED := $(shell grep -rLE --include='*.py' '^ *(import|from) (numpy|sacrebleu|altair|vl_convert)' task lambdas leaderboard)
+BUNDLED := $(shell grep -rLE --include='*.py' --exclude-dir=evaluation '^ *(import|from) (numpy|sacrebleu|altair|vl_convert)' task lambdas leaderboard)
 
 $(BUNDLE): $(BUNDLED) $(wildcard leaderboard/site/*) leaderboard/figures.py leaderboard/publication.py lambdas/requirements.txt requirements.lock
 	rm -rf $@ $@.part
