@@ -86,7 +86,7 @@ def read_runs(store: Store, runs: Sequence[str]) -> Texts:
         phases.add(opened.phase)
     if len(phases) > 1:
         raise TextError(f"these runs are of different phases: {', '.join(sorted(phases))}")
-    record = registry.known_phase(phases.pop())
+    record = registry.require_phase(phases.pop())
     played = max(map(len, systems.values()))
     references = [library.reference(record, index) for index in range(played)]
     return Texts(systems, references, [library.source(record, index) for index in range(played)])
