@@ -1,64 +1,117 @@
-"""What every system is: something that proposes a translation, is told one number, and can be saved.
+"""The contract of every system: it proposes a translation, receives one reward, and can be saved.
 
-A learner is deterministic: the same snapshot and the same calls give the same proposals. That is what makes an exact
-resume possible, wherever a process is killed.
+A learner is deterministic: the same snapshot and the same calls give the same proposals. That makes an exact resume
+possible, wherever a process is killed. Whatever a learner draws at random comes from generators in its attributes.
 """
 
 import math
 from abc import ABC, abstractmethod
+from copy import deepcopy
+from typing import Any
 
-from learners.errors import RewardError
+from learners.errors import RewardError, SnapshotError
 from learners.snapshot import Snapshot
+from learners.value_encoding import Encoder
 from task.limits import MAX_TRANSLATION_CHARACTERS
 
-PLACEHOLDER = "-"  # what an empty source is translated to, since the service takes no empty translation
+PLACEHOLDER = "-"  # the translation of an empty source: the service takes no empty translation
 
 
 def truncate_to_limit(text: str) -> str:
-    """The text, cut after the last word that the service takes.
+    """Return a text, truncated after the last word within the service's limit.
 
-    It would refuse a longer one, and a learner that goes on where it was would propose it again and again.
+    The service would refuse a longer translation, and a resumed learner would propose it again and again.
     """
     if len(text) <= MAX_TRANSLATION_CHARACTERS:
         return text
     return text[: MAX_TRANSLATION_CHARACTERS + 1].rpartition(" ")[0] or text[:MAX_TRANSLATION_CHARACTERS]
 
 
-def check_reward(reward: float, what: str = "a reward") -> float:
-    """The reward, if it is one."""
+def check_reward(reward: float, name: str = "a reward") -> float:
+    """Return a reward; raise RewardError, with the reward's ``name``, if it is not between 0 and 1."""
     if not (math.isfinite(reward) and 0 <= reward <= 1):
-        raise RewardError(f"{what} is a number between 0 and 1, but got {reward}")
+        raise RewardError(f"{name} is a number between 0 and 1, but got {reward}")
     return reward
 
 
 class Learner(ABC):
-    """A translation system that may learn from rewards."""
+    """A translation system that may learn from rewards.
+
+    A subclass defines ``propose`` and ``update``. ``save`` and ``load`` work for learners whose attributes are ordinary
+    values: numbers, text, lists, tuples, sets, dicts, numpy arrays, torch tensors, ``random.Random`` and numpy
+    generators, nested in any way. A learner with other attributes, such as a network, defines them, too.
+    """
 
     @abstractmethod
     def propose(self, source: str) -> str:
-        """One translation of a tokenised source sentence; never empty."""
+        """Propose a translation.
+
+        Args:
+            source: A tokenised source sentence.
+
+        Returns:
+            One translation, never empty and within the service's limit.
+        """
 
     @abstractmethod
     def update(self, source: str, translation: str, reward: float) -> None:
-        """Learn from the reward in [0, 1] of what was proposed last."""
+        """Learn from the reward of the last proposal.
 
-    @abstractmethod
+        Args:
+            source: The source sentence.
+            translation: What ``propose`` returned for it.
+            reward: The feedback, from 0 to 1.
+        """
+
     def save(self) -> Snapshot:
-        """Everything that ``load`` needs to go on exactly here: model, optimiser, baselines, random state."""
+        """Return everything that ``load`` needs to resume exactly here: model, optimiser, baselines, random state.
 
-    @abstractmethod
+        By default these are all attributes. It is called between two rounds: after ``update``, before ``propose``.
+
+        Returns:
+            A snapshot that does not change when the learner does.
+
+        Raises:
+            SnapshotError: The default cannot store an attribute; the message names it and says what to do.
+        """
+        attributes, encoder = _attributes(self), Encoder()
+        for name, value in attributes.items():
+            encoder.encode(value, f"{type(self).__name__}.{name}")  # raises an error that names the attribute
+        return Snapshot(values={"attributes": deepcopy(attributes)})
+
     def load(self, snapshot: Snapshot) -> None:
-        """Go back to where ``save`` was called."""
+        """Return to the state in which ``save`` was called.
+
+        Args:
+            snapshot: What ``save`` of a learner of the same class returned.
+
+        Raises:
+            SnapshotError: The snapshot is of another kind of learner.
+        """
+        if "attributes" not in snapshot.values:
+            raise SnapshotError(f"the snapshot has no attributes of a {type(self).__name__}: another learner saved it")
+        for name in _attributes(self):
+            object.__delattr__(self, name)
+        for name, value in deepcopy(snapshot.values["attributes"]).items():
+            object.__setattr__(self, name, value)
+
+
+def _attributes(learner: Learner) -> dict[str, Any]:
+    """Return all attributes of a learner, those in ``__slots__`` included."""
+    state = object.__getstate__(learner)
+    parts = state if isinstance(state, tuple) else (state,)
+    return {name: value for part in parts if part for name, value in part.items()}
 
 
 class StaticSystem(Learner):
-    """A system that never learns, so there is nothing to save."""
+    """A system that never learns, so that there is nothing to save."""
 
     def update(self, source: str, translation: str, reward: float) -> None:
-        """A static system does not care."""
+        """Ignore the reward."""
 
     def save(self) -> Snapshot:
+        """Return an empty snapshot."""
         return Snapshot()
 
     def load(self, snapshot: Snapshot) -> None:
-        """There is nothing to go back to."""
+        """Do nothing: there is no state to return to."""

@@ -1,6 +1,7 @@
 """A snapshot comes back as it was, or not at all."""
 
 import hashlib
+import re
 
 import numpy as np
 import pytest
@@ -57,7 +58,7 @@ def test_a_flipped_bit_is_refused(position, path):
     data = bytearray(path.read_bytes())
     data[position] ^= 1
     path.write_bytes(data)
-    with pytest.raises(SnapshotError, match="damaged or cut short"):
+    with pytest.raises(SnapshotError, match="damaged or truncated"):
         Snapshot.read(path)
 
 
@@ -68,14 +69,17 @@ def test_something_else_is_refused(path):
 
 
 def test_objects_are_refused(path):
-    with pytest.raises(SnapshotError, match="numbers only"):
+    with pytest.raises(SnapshotError, match="a is an array of object, but a snapshot holds arrays of numbers only"):
         Snapshot({"a": np.array([object()])}).write(path)
     assert not path.exists()
 
 
 def test_a_write_that_fails_leaves_the_old_one(path):
     Snapshot(values={"n": 1}).write(path)
-    with pytest.raises(SnapshotError, match="has it diverged"):
+    with pytest.raises(
+        SnapshotError,
+        match=re.escape("values['n'] is nan, but a snapshot holds finite numbers: has the learner diverged?"),
+    ):
         Snapshot(values={"n": float("nan")}).write(path)
     assert Snapshot.read(path).values == {"n": 1}
 
@@ -112,5 +116,5 @@ def test_a_part_that_is_missing_is_refused():
 def test_a_forged_file_is_refused(header, path):
     body = len(header).to_bytes(8, "little") + header
     path.write_bytes(MAGIC + hashlib.sha256(body).digest() + body)
-    with pytest.raises(SnapshotError, match="looks like one"):
+    with pytest.raises(SnapshotError, match="has the checksum of a snapshot, but not its content"):
         Snapshot.read(path)

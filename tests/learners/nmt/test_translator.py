@@ -268,7 +268,7 @@ class TestForeignFiles:
     def test_a_file_cut_short(self, path):
         tiny_translator().save(path)
         path.write_bytes(path.read_bytes()[:-10])
-        with pytest.raises(SnapshotError, match="damaged or cut short"):
+        with pytest.raises(SnapshotError, match="damaged or truncated"):
             Translator.load(path)
 
     def test_a_snapshot_of_something_else(self, refused):
