@@ -1,29 +1,29 @@
-"""What can go wrong for a learner, as one small tree."""
+"""The errors of learners, as one small tree."""
 
 
 class LearnerError(Exception):
-    """The root: a run that cannot go on, with what to do about it in the message."""
+    """A run or a training cannot go on; the message says what to do. The root of the tree."""
 
 
 class SnapshotError(LearnerError):
-    """A snapshot that cannot be read: damaged, truncated, of another system or another version."""
+    """A snapshot cannot be written or read: a value of another type, a damaged file, another system or version."""
 
 
 class ResumeError(LearnerError):
-    """The learner cannot be brought to where its run stands."""
+    """The learner cannot be brought to the round that its run has reached."""
 
 
 class RewardError(LearnerError):
-    """A reward that is not a number between 0 and 1."""
+    """A reward is not a number between 0 and 1."""
 
 
 class DivergedError(LearnerError):
-    """The model has left the realm of finite numbers; its last snapshot is kept."""
+    """The numbers of a model are no longer finite, or far too large; its last snapshot is kept."""
 
 
 class UnknownSystemError(LearnerError):
-    """A system that the registry does not list."""
+    """The registry has no system of that name."""
 
 
 class TrainingError(LearnerError):
-    """A model or vocabulary that cannot be trained from what was given."""
+    """A model or a vocabulary cannot be trained from the given text."""

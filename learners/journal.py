@@ -1,7 +1,7 @@
-"""What a learner was asked, answered and told: with the last snapshot it leads exactly to where the learner stopped.
+"""A write-ahead log of rounds: what a learner was asked, what it proposed, and the reward that it received.
 
-A line is written as soon as its reward is known, before the learner learns from it. A process that is killed leaves at
-most one line cut short, which is dropped.
+With the last snapshot, the journal leads exactly to where the learner stopped. A line is written as soon as its reward
+is known, before the learner learns from it. A killed process leaves at most one partial line, which is dropped.
 """
 
 import json
@@ -15,12 +15,12 @@ from typing import Any, Self
 from learners.contract import check_reward
 from learners.errors import ResumeError, RewardError
 
-KINDS = {"index": (int,), "source": (str,), "translation": (str,), "reward": (float, int)}
+_FIELD_TYPES = {"index": (int,), "source": (str,), "translation": (str,), "reward": (float, int)}
 
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """One round as the learner lived it."""
+    """One round from the learner's side."""
 
     index: int
     source: str
@@ -29,13 +29,13 @@ class JournalEntry:
 
 
 class Journal:
-    """An append-only file of entries; to write, open it with ``with``."""
+    """An append-only file of entries; writing needs a ``with`` block."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def __enter__(self) -> Self:
-        self._drop_half_line()
+        self._drop_partial_line()
         self._file = self._path.open("a", encoding="utf-8")
         return self
 
@@ -45,29 +45,33 @@ class Journal:
         self._file.close()
 
     def write(self, entry: JournalEntry) -> None:
-        """Hand a line to the operating system, which keeps it even if this process is killed."""
+        """Append an entry; the operating system keeps it even if this process is killed."""
         self._file.write(json.dumps(asdict(entry), ensure_ascii=False) + "\n")
         self._file.flush()
 
     def sync(self) -> None:
-        """Put what was written on the disk, where it outlives the machine too."""
+        """Flush all entries to the disk, where they survive a power cut, too."""
         os.fsync(self._file.fileno())
 
     def entries(self) -> Iterator[JournalEntry]:
-        """All entries, in order and without gaps."""
+        """Yield all entries in order.
+
+        Raises:
+            ResumeError: A line is damaged, or a round is missing; the message names the file and the line.
+        """
         expected = None
-        with self._path.open("rb") as file:  # a line that is no text shall not hide its number
+        with self._path.open("rb") as file:  # as bytes, so that damaged text is reported with its line number
             for number, line in enumerate(file, start=1):
                 try:
-                    entry = _read(line)
+                    entry = _parse(line)
                 except (ValueError, TypeError, OverflowError, RewardError):
                     raise ResumeError(f"{self._path}:{number} is not a line of a journal") from None
                 if expected is not None and entry.index != expected:
-                    raise ResumeError(f"{self._path}:{number} is round {entry.index}, but {expected} comes next")
+                    raise ResumeError(f"{self._path}:{number} is round {entry.index}, but round {expected} comes next")
                 expected = entry.index + 1
                 yield entry
 
-    def _drop_half_line(self) -> None:
+    def _drop_partial_line(self) -> None:
         if not self._path.exists():
             return
         data = self._path.read_bytes()
@@ -76,11 +80,12 @@ class Journal:
             os.truncate(self._path, whole)
 
 
-def _read(line: bytes) -> JournalEntry:
-    """The entry of a line. Damage can leave good JSON, so every value is looked at before anyone learns from it."""
+def _parse(line: bytes) -> JournalEntry:
+    """Return the entry of a line; damage can leave valid JSON, so every value is checked before it is learned from."""
     values: Any = json.loads(line.decode())
     entry = JournalEntry(**values)
-    if any(type(values[name]) not in kinds for name, kinds in KINDS.items()):  # to isinstance, True would be a number
-        raise TypeError("a value of another kind")
+    # By exact type: to isinstance, True would be a number.
+    if any(type(values[name]) not in types for name, types in _FIELD_TYPES.items()):
+        raise TypeError("a value of another type")
     check_reward(entry.reward)
     return entry

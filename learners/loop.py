@@ -1,36 +1,29 @@
-"""Algorithm 1: ask for a sentence, propose a translation, be told a reward, learn; over and over, and never twice.
+"""Algorithm 1 of Sokolov et al. 2017: receive a sentence, propose a translation, receive a reward, learn.
 
-After every round the service, the journal and the learner agree. Whatever is killed in between, the next process loads
-the last snapshot, relives the journal's rounds after it, asks the service for the one round that may be missing, and is
-exactly where the old one was. A power cut is more than a kill: it may take back lines of the journal that were written
-since the last snapshot, and the service tells only one round again; then the run cannot be resumed, and says so.
+After every round the service, the journal and the learner agree. If a process is killed in between, the next one loads
+the last snapshot, replays the journal's rounds after it, and asks the service for the one round that may be missing:
+then it is exactly where the old process was. A power cut is more than a kill: it may take away lines of the journal
+that were written since the last snapshot. The service repeats only one round, so such a run cannot be resumed, and the
+error says so.
 """
 
-import signal
-import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
-from typing import Any
-
-from filelock import FileLock, Timeout
+from types import MappingProxyType
 
 from banditmt_client import Progress, Run
 from learners.contract import Learner, check_reward
-from learners.errors import DivergedError, ResumeError, SnapshotError
-from learners.journal import Journal, JournalEntry
-from learners.snapshot import Snapshot
+from learners.errors import DivergedError, ResumeError
+from learners.interrupts import deferred_interrupts
+from learners.journal import JournalEntry
+from learners.run_folder import START_ANEW, RunDetails, RunFolder, Settings
 
 SNAPSHOT_EVERY = 1_000  # rounds
+NO_SETTINGS: Settings = MappingProxyType({})
+
 Watch = Callable[[JournalEntry], None]
-About = Mapping[str, str | int]
-NOBODY: About = {}
-NOTE: Mapping[str, type] = {"system": str, "run": str, "about": dict}  # which run it is, and who plays
-STATE: Mapping[str, type] = {**NOTE, "rounds": int, "learner": dict}
-ANOTHER = "begin a run of another name (play --name) with an empty folder"  # this one goes on until it is finished
-WHAT_TO_DO = f"go on with what it was begun with, or {ANOTHER}"
 
 
 def play(
@@ -38,25 +31,41 @@ def play(
     run: Run,
     folder: Path,
     *,
-    about: About = NOBODY,
+    settings: Settings = NO_SETTINGS,
     snapshot_every: int = SNAPSHOT_EVERY,
     watch: Watch | None = None,
 ) -> Progress:
-    """Play a run to its end, or until interrupted; ``folder`` holds what the next process needs to go on.
+    """Play a run to its end, or resume it where an earlier process stopped.
 
-    ``about`` says who plays: a run can only be resumed with the same. ``watch`` is called after each new round. An
-    interrupt is heeded between two rounds, after a snapshot was taken.
+    Ctrl-C ends the current round, stores a snapshot, and raises KeyboardInterrupt; pressed again, it strikes at once.
+
+    Args:
+        learner: The system that translates and learns.
+        run: A run of the SDK: new, unfinished or finished.
+        folder: Where the journal and the snapshots of this run are kept.
+        settings: How the learner was made (system, seed, seed models). A run is resumed with the same settings only.
+        snapshot_every: The number of rounds between two snapshots.
+        watch: Called after each new round.
+
+    Returns:
+        The progress of the finished run.
+
+    Raises:
+        ResumeError: The folder, the run and the learner do not agree.
+        SnapshotError: A snapshot cannot be written or read, or is of another run or other settings.
+        DivergedError: The model is no longer finite; the message names the round.
+        RewardError: The service answered with a number that is not a reward.
     """
     if snapshot_every < 1:
-        raise ValueError(f"snapshots are taken every so many rounds, but got {snapshot_every}")
-    folder.mkdir(parents=True, exist_ok=True)
-    with _alone(folder), Journal(folder / "journal.jsonl") as journal, _interrupts() as interrupted:
-        game = _Game(learner, run, folder, about, journal)
-        learned = game.catch_up()
+        raise ValueError(f"snapshot_every is 1 round or more, but got {snapshot_every}")
+    session = RunSession(learner, run, RunFolder(folder), settings)
+    journal = session.folder.journal
+    with session.folder.locked(), journal, deferred_interrupts() as interrupted:
+        learned = session.catch_up()
         for sentence in run:
             if sentence.index != learned:
                 raise ResumeError(f"the service is at round {sentence.index}, but the learner has seen {learned}")
-            with _told_where(learned, folder):
+            with session.locate_divergence(learned):
                 translation = learner.propose(sentence.source)
                 entry = _entry(sentence.index, sentence.source, translation, run.submit(translation))
                 journal.write(entry)
@@ -65,214 +74,105 @@ def play(
             if watch:
                 watch(entry)
             if learned % snapshot_every == 0 or interrupted.is_set():
-                game.take_snapshot(learned)
+                session.write_snapshot(learned)
             if interrupted.is_set():
                 raise KeyboardInterrupt
-        game.take_snapshot(learned)
+        session.write_snapshot(learned)
     return run.progress
 
 
-@contextmanager
-def _told_where(learned: int, folder: Path) -> Iterator[None]:
-    """A model that diverges is told with its round, and where what it was before is kept."""
-    try:
-        yield
-    except DivergedError as diverged:
-        raise DivergedError(
-            f"{diverged} (in round {learned + 1:,}; {folder} keeps the journal, and the model as of its last snapshot)"
-        ) from None
-
-
-def rounds_played(folder: Path) -> int:
-    """How many rounds the last snapshot in this folder knows of."""
-    snapshot = _last_snapshot(folder)
-    return int(snapshot.values["rounds"]) if snapshot else 0
-
-
-def saved_run(folder: Path) -> str | None:
-    """The id of the run that was begun in this folder, if any: for ``Client.get_run``."""
-    known = _note(folder) or _last_snapshot(folder)
-    return str(known.values["run"]) if known else None
-
-
-def begun_as(folder: Path) -> About | None:
-    """Who plays the run that was begun in this folder, if any."""
-    known = _note(folder) or _last_snapshot(folder)
-    return dict(known.values["about"]) if known else None
-
-
-def _note(folder: Path) -> Snapshot | None:
-    """What tells which run this is and who plays it, also where the snapshot that tells the same was removed."""
-    try:
-        return _read(_note_path(folder), NOTE)
-    except SnapshotError as damage:
-        spare = _is_whole(_snapshot_path(folder), STATE)
-        advice = "remove it: the snapshot beside it tells the same" if spare else ANOTHER
-        raise SnapshotError(f"{damage}; {advice}") from None
-
-
-def _last_snapshot(folder: Path) -> Snapshot | None:
-    try:
-        return _read(_snapshot_path(folder), STATE)
-    except SnapshotError as damage:
-        spare = _is_whole(_note_path(folder), NOTE)  # else nobody would know whose journal it is
-        advice = "remove it, and the journal leads back to where it was" if spare else ANOTHER
-        raise SnapshotError(f"{damage}; {advice}") from None
-
-
-def _read(path: Path, needed: Mapping[str, type]) -> Snapshot | None:
-    if not path.exists():
-        return None
-    snapshot = Snapshot.read(path)
-    if not all(isinstance(snapshot.values.get(name), kind) for name, kind in needed.items()):
-        raise SnapshotError(f"{path} is no snapshot of a run, or one of another version of banditmt")
-    return snapshot
-
-
-def _is_whole(path: Path, needed: Mapping[str, type]) -> bool:
-    try:
-        return _read(path, needed) is not None
-    except SnapshotError:
-        return False
-
-
-def _snapshot_path(folder: Path) -> Path:
-    return folder / "snapshot"
-
-
-def _note_path(folder: Path) -> Path:
-    return folder / "run"
-
-
 @dataclass(frozen=True)
-class _Game:
-    """A learner in a run, and what they leave in a folder."""
+class RunSession:
+    """A learner, the run that it plays, and the folder of that run."""
 
     learner: Learner
     run: Run
-    folder: Path
-    about: About
-    journal: Journal
+    folder: RunFolder
+    settings: Settings
+
+    @property
+    def details(self) -> RunDetails:
+        return RunDetails(self.run.system, self.run.id, self.settings)
 
     def catch_up(self) -> int:
-        """Bring the learner to where the run stands; returns the number of rounds it has learned from."""
+        """Bring the learner to the round that the run has reached; return the number of rounds it has learned from."""
         loaded = self._load_snapshot()
-        learned = loaded or 0
-        written = 0
-        for entry in self.journal.entries():
-            written = entry.index + 1
-            if written > learned:
-                with _told_where(learned, self.folder):
-                    learned = _relive(self.learner, entry, learned)
-        if written < learned:  # what would be written next would leave a gap
-            raise ResumeError(
-                f"the journal in {self.folder} ends after {written:,} rounds, but its snapshot knows of {learned:,}: "
-                f"bring back the whole journal, or {ANOTHER}"
-            )
-        last = self.run.last
-        if last is not None and last.index == learned:  # the process died between the answer and its journal
-            entry = _entry(last.index, last.source, last.translation, last.score)
-            with _told_where(learned, self.folder):
-                learned = _relive(self.learner, entry, learned, write=self.journal.write)
-        played = last.index + 1 if last else 0
+        learned = self._replay_journal(loaded or 0)
+        learned = self._replay_unwritten_round(learned)
+        played = self.run.last.index + 1 if self.run.last else 0
         if played != learned:
             raise ResumeError(
-                f"run {self.run.id} has {played:,} rounds, but {self.folder} knows of {learned:,}: "
-                f"play on where the run was begun, or {ANOTHER}"
+                f"run {self.run.id} has {played:,} rounds, but {self.folder.path} has {learned:,}: "
+                f"resume it where it was begun, or {START_ANEW}"
             )
-        # Only now that all agree: a folder must not be bound to a run that it knows nothing of.
-        Snapshot(values=self._identity()).write(_note_path(self.folder))
+        self.folder.write_details(self.details)  # not before all agree: a folder stays with its run for good
         if loaded is None:
-            self.take_snapshot(learned)
+            self.write_snapshot(learned)
         return learned
 
-    def _identity(self) -> dict[str, Any]:
-        return {"system": self.run.system, "run": self.run.id, "about": dict(self.about)}
+    def write_snapshot(self, rounds: int) -> None:
+        self.folder.write_snapshot(self.details, rounds, self.learner.save())
 
-    def take_snapshot(self, rounds: int) -> None:
-        snapshot = Snapshot(values=self._identity() | {"rounds": rounds})
-        snapshot.put("learner", self.learner.save())  # under a name of its own: learners call their values as they like
-        self.journal.sync()  # the journal is never behind the snapshot
-        snapshot.write(_snapshot_path(self.folder))
+    @contextmanager
+    def locate_divergence(self, learned: int) -> Iterator[None]:
+        """Add the round and the folder, which keeps the last snapshot, to a divergence error."""
+        try:
+            yield
+        except DivergedError as diverged:
+            raise DivergedError(
+                f"{diverged} (in round {learned + 1:,}; "
+                f"{self.folder.path} keeps the journal, and the model as of its last snapshot)"
+            ) from None
 
     def _load_snapshot(self) -> int | None:
-        if note := _note(self.folder):
-            self._check_same(note, _note_path(self.folder))
-        snapshot, path = _last_snapshot(self.folder), _snapshot_path(self.folder)
-        if snapshot is None:
+        """Load the last snapshot into the learner, and return its number of rounds; None if there is no snapshot."""
+        found = self.folder.load_snapshot(self.details)
+        if found is None:
             return None
-        self._check_same(snapshot, path)
+        rounds, state = found
         try:
-            self.learner.load(snapshot.part("learner"))
-        except (KeyError, IndexError, TypeError, ValueError) as misfit:
-            reason = f"{type(misfit).__name__}: {misfit}"
-            raise SnapshotError(f"{path} does not fit this learner ({reason}): {WHAT_TO_DO}") from misfit
-        return int(snapshot.values["rounds"])
+            self.learner.load(state)
+        except (KeyError, IndexError, TypeError, ValueError) as reason:
+            raise self.folder.misfit(reason) from reason
+        return rounds
 
-    def _check_same(self, snapshot: Snapshot, path: Path) -> None:
-        """Refuse what another run, or somebody else in this run, has left."""
-        begun, run = snapshot.values, self.run
-        if (begun["system"], begun["run"]) != (run.system, run.id):
-            raise SnapshotError(
-                f"{path} is of {begun['system']!r} in run {begun['run']}, not of {run.system!r} in run {run.id}"
+    def _replay_journal(self, learned: int) -> int:
+        """Replay the rounds after the snapshot, and return the number of rounds that the learner has learned from."""
+        written = 0
+        for entry in self.folder.journal.entries():
+            written = entry.index + 1
+            if written > learned:
+                learned = self._replay(entry, learned)
+        if written < learned:  # the next line would leave a gap
+            raise ResumeError(
+                f"the journal in {self.folder.path} ends after {written:,} rounds, but its snapshot after {learned:,}: "
+                f"restore the whole journal, or {START_ANEW}"
             )
-        before = begun["about"]
-        differences = [
-            f"{name} {before.get(name)!r}, not {self.about.get(name)!r}"
-            for name in dict.fromkeys([*before, *self.about])
-            if before.get(name) != self.about.get(name)
-        ]
-        if differences:
-            raise SnapshotError(f"{path} was begun with {'; '.join(differences)}: {WHAT_TO_DO}")
+        return learned
 
+    def _replay_unwritten_round(self, learned: int) -> int:
+        """Replay the service's last round if a process died between its answer and its line in the journal."""
+        last = self.run.last
+        if last is None or last.index != learned:
+            return learned
+        entry = _entry(last.index, last.source, last.translation, last.score)
+        return self._replay(entry, learned, write=self.folder.journal.write)
 
-def _relive(learner: Learner, entry: JournalEntry, learned: int, write: Watch = lambda _: None) -> int:
-    """Let the learner live through a round again, which is written down once it proposes the same."""
-    if entry.index != learned:
-        raise ResumeError(f"the journal goes on with round {entry.index:,}, but the snapshot ends at {learned:,}")
-    proposed = learner.propose(entry.source)
-    if proposed != entry.translation:
-        raise ResumeError(
-            f"round {entry.index:,} was answered with {entry.translation!r}, but would now be {proposed!r}"
-        )
-    write(entry)
-    learner.update(entry.source, entry.translation, entry.reward)
-    return learned + 1
+    def _replay(self, entry: JournalEntry, learned: int, write: Watch = lambda _: None) -> int:
+        """Let the learner propose and learn as in an earlier process; ``write`` the round once it proposes the same."""
+        if entry.index != learned:
+            raise ResumeError(f"the journal continues with round {entry.index:,}, but the snapshot ends at {learned:,}")
+        with self.locate_divergence(learned):
+            proposed = self.learner.propose(entry.source)
+            if proposed != entry.translation:
+                raise ResumeError(
+                    f"round {entry.index:,} was answered with {entry.translation!r}, but would now be {proposed!r}: "
+                    "a learner must propose the same again from the same snapshot"
+                )
+            write(entry)
+            self.learner.update(entry.source, entry.translation, entry.reward)
+        return learned + 1
 
 
 def _entry(index: int, source: str, translation: str, reward: float) -> JournalEntry:
     return JournalEntry(index, source, translation, check_reward(reward, f"the reward of round {index:,}"))
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Two processes in one folder would write into each other's journal. A lock dies with its process."""
-    lock = FileLock(folder / "lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise ResumeError(f"another process is playing in {folder}: let it end, or stop it") from None
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-@contextmanager
-def _interrupts() -> Iterator[threading.Event]:
-    """Ctrl-C sets a flag, so that it never strikes in the middle of a round; a second one strikes at once."""
-    wanted = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield wanted  # only the main thread hears signals
-        return
-
-    def note(_signal: int, _frame: FrameType | None) -> None:
-        if wanted.is_set():
-            raise KeyboardInterrupt
-        wanted.set()
-
-    before = signal.signal(signal.SIGINT, note)
-    try:
-        yield wanted
-    finally:
-        signal.signal(signal.SIGINT, before)

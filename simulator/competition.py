@@ -1,68 +1,71 @@
-"""Many runs, side by side: systems and seeds over one phase, each in a process of its own.
+"""A competition: runs of many systems and seeds over one phase, side by side, each in a process of its own.
 
-A run has a folder with its journal and its last snapshot, so a competition that was stopped, or of which a run died,
-goes on where it was when it is begun again. A run that fails says why and does not disturb the others.
+Each run has a folder with its journal and its last snapshot. A competition that was stopped, or a run whose process
+died, is resumed by the same command. A run that fails reports why, and does not disturb the others.
 """
 
 import multiprocessing
 import os
 import signal
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from types import FrameType
 
 from banditmt_client import BanditError, Client, NotFoundError, Run
 from lambdas.store import open_store
 from learners.errors import LearnerError, ResumeError
+from learners.interrupts import deferred_interrupts
 from learners.journal import JournalEntry
-from learners.loop import play, rounds_played, saved_run
+from learners.loop import play
 from learners.nmt.processor import denormals_as_zero
+from learners.run_folder import RunFolder
 from learners.seed_models.store import ModelStore
 from learners.systems.registry import find_system
 from simulator.in_process import in_process_client
 
-PARTICIPANT = "banditmt"  # who plays the systems of this house
+PARTICIPANT = "banditmt"  # under which the systems of this repository play
 REPORT_SECONDS = 0.2  # between two reports of a run
-GOES_ON = "the same command goes on"
-THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
+RESUME_ADVICE = "the same command resumes it"
+THREAD_COUNT_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 @dataclass(frozen=True)
 class RunSpec:
-    """One run to be played."""
+    """A run to be played: which system, with which seed, under which name."""
 
     system: str
     seed: int = 1
-    name: str = ""  # on the leaderboard; the system's unless there are several seeds
+    name: str = ""  # on the leaderboard; the system's name if empty
 
     @property
     def label(self) -> str:
+        """The name on the leaderboard."""
         return self.name or self.system
 
 
 class RunState(StrEnum):
+    """The states of a run."""
+
     PLAYING = "playing"
     FINISHED = "finished"
-    INTERRUPTED = "interrupted"  # goes on next time
+    INTERRUPTED = "interrupted"  # the same command resumes it
     FAILED = "failed"  # the message says why
 
 
 @dataclass(frozen=True)
 class RunStatus:
-    """How a run stands."""
+    """The progress of a run."""
 
     spec: RunSpec
     state: RunState
     rounds: int = 0
     total: int = 0  # 0 until the run has been opened
-    reward: float | None = 0.0  # cumulative, as the learner was told; a snapshot alone does not know it
+    reward: float | None = 0.0  # the sum of the rewards that the learner observed; None if only a snapshot is known
     message: str = ""
 
 
@@ -71,10 +74,10 @@ Watch = Callable[[RunStatus], None]
 
 @dataclass(frozen=True)
 class ServiceAddress:
-    """Of a service to play at over HTTP."""
+    """The address of a service to play at over HTTP."""
 
     url: str
-    api_key: str | None = field(default=None, repr=False)  # from the environment if not given
+    api_key: str | None = field(default=None, repr=False)  # None: from the environment
 
     def client(self) -> Client:
         return Client(self.api_key, self.url)
@@ -82,117 +85,126 @@ class ServiceAddress:
 
 @dataclass(frozen=True)
 class Competition:
-    """Where runs are played: a phase of a store, seed models, and a folder for what runs leave behind."""
+    """What runs are played on: a phase of a store, seed models, and a folder for journals and snapshots."""
 
     store: str  # sqlite:PATH or dynamodb:URL
     phase: str
     models: Path
     folder: Path
     participant: str = PARTICIPANT
-    address: ServiceAddress | None = None  # where to play instead of in process over the store
+    address: ServiceAddress | None = None  # play there, instead of in process on the store
 
     def run_folder(self, spec: RunSpec) -> Path:
         return self.folder / self.phase / spec.label
 
 
-class _LastStatus:
-    """Where a run was last seen: what is said of one that ends without a word of its own."""
+class LastStatus:
+    """The last known status of a run, for a run that ends without a report of its own."""
 
     def __init__(self, competition: Competition, spec: RunSpec) -> None:
         self._folder, self._spec = competition.run_folder(spec), spec
         self._status: RunStatus | None = None
 
     @property
-    def nothing(self) -> bool:
-        """Has it not been heard of at all?"""
-        return self._status is None
+    def is_known(self) -> bool:
+        """Whether the run has reported anything yet."""
+        return self._status is not None
 
-    def note(self, status: RunStatus) -> None:
+    def record(self, status: RunStatus) -> None:
         self._status = status
 
-    def ending(self, state: RunState, message: str = "") -> RunStatus:
-        return replace(self._status or self._as_left(), state=state, message=message)
+    def ended(self, state: RunState, message: str = "") -> RunStatus:
+        """Return the last known status with the state in which the run ended."""
+        return replace(self._status or self._from_folder(), state=state, message=message)
 
-    def _as_left(self) -> RunStatus:
-        """As an earlier process left it. What is wrong with a snapshot is said when somebody plays on from it."""
+    def _from_folder(self) -> RunStatus:
+        """Return the status in which an earlier process left the run. Damage is reported when the run is resumed."""
         rounds = 0
         with suppress(LearnerError, OSError):
-            rounds = rounds_played(self._folder)
+            rounds = RunFolder(self._folder).snapshot_rounds()
         return RunStatus(self._spec, RunState.PLAYING, rounds, reward=None if rounds else 0.0)
 
 
 def run_specs(systems: Sequence[str], seeds: int = 1) -> list[RunSpec]:
-    """Each system with each seed; those that draw nothing at random once. Unknown systems are refused."""
-    listed = []
+    """Return a run for each system and seed; only one for systems without randomness.
+
+    Raises UnknownSystemError for a system that the registry does not have.
+    """
+    specs = []
     for name in dict.fromkeys(systems):
         system = find_system(name)
         if seeds == 1 or not system.stochastic:
-            listed.append(RunSpec(name))
+            specs.append(RunSpec(name))
         else:
-            listed += [RunSpec(name, seed, f"{name}.s{seed}") for seed in range(1, seeds + 1)]
-    return listed
+            specs += [RunSpec(name, seed, f"{name}.s{seed}") for seed in range(1, seeds + 1)]
+    return specs
 
 
 def compete(
-    competition: Competition, runs: Sequence[RunSpec], *, processes: int | None = None, watch: Watch = lambda _: None
+    competition: Competition, specs: Sequence[RunSpec], *, processes: int | None = None, watch: Watch = lambda _: None
 ) -> list[RunStatus]:
-    """Play all runs and return how each ended, in their order.
+    """Play all runs, and return the status in which each ended, in the order of ``specs``.
 
-    Ctrl-C stops them all after their current rounds; pressed again, at once.
+    Ctrl-C stops every run after its current round; pressed again, at once.
     """
-    workers = max(1, min(processes or os.cpu_count() or 1, len(runs)))
-    waiting, ended = list(runs), dict[RunSpec, RunStatus]()
+    workers = max(1, min(processes or os.cpu_count() or 1, len(specs)))
+    waiting, ended = list(specs), dict[RunSpec, RunStatus]()
     playing: dict[Connection, RunProcess] = {}
-    with _one_thread_each(), _stopping(playing) as stopped:
-        while playing or (waiting and not stopped.is_set()):
-            while waiting and len(playing) < workers and not stopped.is_set():
-                with _interrupts_held():
-                    player = RunProcess(competition, waiting.pop(0))
-                    playing[player.reports] = player
-                    if stopped.is_set():  # somebody asked before there was a player to tell
-                        player.stop()
+
+    def stop_all() -> None:
+        for process in playing.values():
+            process.stop()
+
+    with _one_thread_per_process(), deferred_interrupts(on_interrupt=stop_all) as interrupted:
+        while playing or (waiting and not interrupted.is_set()):
+            while waiting and len(playing) < workers and not interrupted.is_set():
+                with blocked_interrupts():
+                    process = RunProcess(competition, waiting.pop(0))
+                    playing[process.reports] = process
+                    if interrupted.is_set():  # by an interrupt that came before this process was there to be stopped
+                        process.stop()
             for reports in wait(list(playing)):
                 assert isinstance(reports, Connection), "nothing else was waited for"
-                status = playing[reports].report()
+                status = playing[reports].next_report()
                 if status.state is not RunState.PLAYING:
                     ended[status.spec] = status
                     playing.pop(reports).close()
                 watch(status)
-    return [ended.get(one) or _LastStatus(competition, one).ending(RunState.INTERRUPTED) for one in runs]
+    return [ended.get(spec) or LastStatus(competition, spec).ended(RunState.INTERRUPTED) for spec in specs]
 
 
 class RunProcess:
     """A process that plays one run, and the pipe through which it reports.
 
-    A pipe of its own for each: a process that is killed in the middle of a word disturbs nobody.
+    Each process has a pipe of its own, so that one that is killed in the middle of a report disturbs no other.
     """
 
     def __init__(self, competition: Competition, spec: RunSpec) -> None:
-        context = multiprocessing.get_context("spawn")  # a fork would share torch's and the store's insides
-        self.reports, theirs = context.Pipe(duplex=False)
-        self._seen = _LastStatus(competition, spec)
+        context = multiprocessing.get_context("spawn")  # a fork would share the internals of torch and of the store
+        self.reports, child_end = context.Pipe(duplex=False)
+        self._last = LastStatus(competition, spec)
         self._asked_to_stop = False
-        self._process = context.Process(target=_work, args=(competition, spec, theirs))
+        self._process = context.Process(target=_play_and_report, args=(competition, spec, child_end))
         self._process.start()
-        theirs.close()
+        child_end.close()
 
-    def report(self) -> RunStatus:
-        """The next word of the process; silence means that it died."""
+    def next_report(self) -> RunStatus:
+        """Return the next report of the process; if it died without one, the status in which the run ended."""
         try:
             status = self.reports.recv()
-            assert isinstance(status, RunStatus), "a player reports nothing else"
-            self._seen.note(status)
+            assert isinstance(status, RunStatus), "a process reports nothing else"
+            self._last.record(status)
             return status
         except EOFError:
             self._process.join()
-            if self._asked_to_stop:  # and did, without a word
-                return self._seen.ending(RunState.INTERRUPTED, GOES_ON)
-            return self._seen.ending(RunState.FAILED, f"its process died ({self._process.exitcode})")
+            if self._asked_to_stop:
+                return self._last.ended(RunState.INTERRUPTED, RESUME_ADVICE)
+            return self._last.ended(RunState.FAILED, f"its process died ({self._process.exitcode})")
 
     def stop(self) -> None:
-        """Ask it to end after its round, and to end at once if it was asked before."""
-        if self._asked_to_stop and self._seen.nothing:
-            self._process.kill()  # it has not even begun, and hears nothing while it loads
+        """Ask the process to end after its round; asked again, it ends at once."""
+        if self._asked_to_stop and not self._last.is_known:
+            self._process.kill()  # it still imports modules, and receives no interrupts
         elif self._process.pid and self._process.is_alive():
             os.kill(self._process.pid, signal.SIGINT)
         self._asked_to_stop = True
@@ -203,23 +215,23 @@ class RunProcess:
 
 
 def play_run(competition: Competition, spec: RunSpec, *, watch: Watch = lambda _: None) -> RunStatus:
-    """Play one run in this process, or go on with it; Ctrl-C ends it with how far it came."""
-    seen = _LastStatus(competition, spec)
+    """Play or resume one run in this process; Ctrl-C ends it, and the status says how far it came."""
+    last = LastStatus(competition, spec)
 
-    def note(status: RunStatus) -> None:
-        seen.note(status)
+    def record(status: RunStatus) -> None:
+        last.record(status)
         watch(status)
 
     try:
-        with _client(competition) as client:
-            return play_run_with(client, competition, spec, watch=note)
+        with _open_client(competition) as client:
+            return play_run_with(client, competition, spec, watch=record)
     except KeyboardInterrupt:
-        return seen.ending(RunState.INTERRUPTED, GOES_ON)
+        return last.ended(RunState.INTERRUPTED, RESUME_ADVICE)
 
 
 @contextmanager
-def _client(competition: Competition) -> Iterator[Client]:
-    """A client of one's own: each process has a connection, or a store, to itself."""
+def _open_client(competition: Competition) -> Iterator[Client]:
+    """Open a client for this process alone: each process has its own connection, or its own store."""
     if competition.address:
         with competition.address.client() as client:
             yield client
@@ -235,98 +247,80 @@ def _client(competition: Competition) -> Iterator[Client]:
 def play_run_with(
     client: Client, competition: Competition, spec: RunSpec, *, watch: Watch = lambda _: None
 ) -> RunStatus:
-    """Play one run with any client; a run that is finished already is not played again.
+    """Play or resume one run with any client; a finished run is not played again.
 
-    ``watch`` is told where the run stands when it is opened, now and then while it is played, and when it ends in
-    whatever way: what it was told last is true.
+    ``watch`` is called when the run is opened, several times a second while it is played, and when it ends in any way,
+    so that the last status that it received is up to date.
     """
     folder, models, system = competition.run_folder(spec), ModelStore(competition.models), find_system(spec.system)
-    learner = system.new_learner(models, spec.seed)  # first: without its seed model it should not open a run
-    run = _open(client, competition, spec, folder)
+    learner = system.new_learner(models, spec.seed)  # first: a system without its seed model should not open a run
+    run = _open_run(client, competition, spec, folder)
     reported = 0.0
 
-    def standing(state: RunState = RunState.PLAYING) -> RunStatus:
-        so_far = run.progress
-        return RunStatus(spec, state, so_far.index, so_far.total, so_far.cumulative_reward)
+    def status(state: RunState = RunState.PLAYING) -> RunStatus:
+        progress = run.progress
+        return RunStatus(spec, state, progress.index, progress.total, progress.cumulative_reward)
 
     def report(_entry: JournalEntry) -> None:
         nonlocal reported
         if time.monotonic() - reported >= REPORT_SECONDS:
             reported = time.monotonic()
-            watch(standing())
+            watch(status())
 
-    watch(standing())
+    watch(status())
     try:
         with denormals_as_zero():
-            play(learner, run, folder, about=system.identity(models, spec.seed), watch=report)
+            play(learner, run, folder, settings=system.identity(models, spec.seed), watch=report)
     finally:
-        watch(standing())
-    return standing(RunState.FINISHED)
+        watch(status())
+    return status(RunState.FINISHED)
 
 
-def _open(client: Client, competition: Competition, spec: RunSpec, folder: Path) -> Run:
-    """The run that the folder tells of, or a new one."""
-    begun = saved_run(folder)
-    if begun is None:
+def _open_run(client: Client, competition: Competition, spec: RunSpec, folder: Path) -> Run:
+    """Return the run that was begun in the folder, or a new one."""
+    details = RunFolder(folder).details()
+    if details is None:
         return client.open_run(phase=competition.phase, system=spec.label)
     try:
-        return client.get_run(begun)
+        return client.get_run(details.run)
     except NotFoundError:
         raise ResumeError(
-            f"{folder} is of run {begun}, which this service does not know: "
-            "choose another folder (--runs), or go back to that service"
+            f"{folder} belongs to run {details.run}, which this service does not know: "
+            "choose another folder (--runs), or return to that service"
         ) from None
 
 
-def _work(competition: Competition, spec: RunSpec, reports: Connection) -> None:
-    """What a player's process does: one run, every ending of which is reported if somebody still listens."""
+def _play_and_report(competition: Competition, spec: RunSpec, reports: Connection) -> None:
+    """Play one run in a process of its own, and report how it ended if the parent still listens."""
     os.setpgrp()  # from now on Ctrl-C in the terminal reaches the parent only, which passes it on
-    seen = _LastStatus(competition, spec)
+    last = LastStatus(competition, spec)
 
     def watch(status: RunStatus) -> None:
-        seen.note(status)
+        last.record(status)
         try:
             reports.send(status)
         except BrokenPipeError:  # the parent was killed
             raise KeyboardInterrupt from None
 
     try:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # one that came during imports strikes here
+        signal.pthread_sigmask(
+            signal.SIG_UNBLOCK, [signal.SIGINT]
+        )  # an interrupt that came during imports strikes here
         end = play_run(competition, spec, watch=watch)
     except KeyboardInterrupt:
-        end = seen.ending(RunState.INTERRUPTED, GOES_ON)
+        end = last.ended(RunState.INTERRUPTED, RESUME_ADVICE)
     except (LearnerError, BanditError, OSError) as failure:
-        end = seen.ending(RunState.FAILED, str(failure))
+        end = last.ended(RunState.FAILED, str(failure))
     except Exception as bug:  # a bug in one learner must not take the others down
-        end = seen.ending(RunState.FAILED, f"{type(bug).__name__}: {bug}")
+        end = last.ended(RunState.FAILED, f"{type(bug).__name__}: {bug}")
     with suppress(BrokenPipeError):
         reports.send(end)
 
 
 @contextmanager
-def _stopping(playing: Mapping[Connection, RunProcess]) -> Iterator[threading.Event]:
-    """Ctrl-C is passed on to all players."""
-    stopped = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield stopped  # only the main thread hears signals
-        return
-
-    def stop(_signal: int, _frame: FrameType | None) -> None:
-        stopped.set()
-        for player in playing.values():
-            player.stop()
-
-    before = signal.signal(signal.SIGINT, stop)
-    try:
-        yield stopped
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Ctrl-C waits until this is over; in a process that was begun meanwhile, until it says that it is ready."""
-    resource_tracker.ensure_running()  # the first process would begin it, and lift the hold in doing so
+def blocked_interrupts() -> Iterator[None]:
+    """Hold Ctrl-C back until the block ends; processes started in it hold it back until they unblock it."""
+    resource_tracker.ensure_running()  # else the first process would start it, and unblock interrupts in doing so
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
@@ -335,10 +329,10 @@ def _interrupts_held() -> Iterator[None]:
 
 
 @contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Children are told to compute on one thread: there are as many of them as cores."""
-    before = {name: os.environ.get(name) for name in THREADS}
-    os.environ.update(dict.fromkeys(THREADS, "1"))
+def _one_thread_per_process() -> Iterator[None]:
+    """Make child processes compute on one thread each: there are as many processes as cores."""
+    before = {name: os.environ.get(name) for name in THREAD_COUNT_VARIABLES}
+    os.environ.update(dict.fromkeys(THREAD_COUNT_VARIABLES, "1"))
     try:
         yield
     finally:

@@ -1,8 +1,8 @@
-"""Play without HTTP: the SDK's client, talking to a service object in the same process.
+"""Play without HTTP: the SDK's client, calling a service object in the same process.
 
-The participant's code cannot tell the difference: the same calls, the same answers, the same errors. Only the network
-is missing, and with it throttling. A store that another process keeps busy is tried again, as the SDK does over HTTP: a
-long run should not end because of a few seconds.
+A participant's code sees no difference: the same calls, the same answers, the same errors. Only the network is missing,
+and with it throttling. A call to a store that another process keeps busy is retried, as the SDK does over HTTP: a few
+seconds should not end a long run.
 """
 
 import time
@@ -25,11 +25,11 @@ class _Result(Protocol):
 
 T = TypeVar("T")
 
-PAUSES = (0.5, 2.0, 5.0, 10.0)  # seconds before a busy store is tried again; each time it waits a while itself
+RETRY_DELAYS = (0.5, 2.0, 5.0, 10.0)  # seconds before each retry of a busy store, which waits a while itself
 
 
 class InProcessConnection:
-    """The calls of the protocol, made to a service object on behalf of one participant."""
+    """The calls of the protocol, made on a service object for one participant."""
 
     def __init__(self, service: Service, participant: Participant) -> None:
         self._service = service
@@ -39,58 +39,57 @@ class InProcessConnection:
         return f"InProcessConnection({self._participant.name!r})"
 
     def open_run(self, phase: str, system: str) -> JsonObject:
-        return self._told(lambda: self._service.open_run(self._participant, phase, system))
+        return self._answer(lambda: self._service.open_run(self._participant, phase, system))
 
     def run(self, run: str) -> JsonObject:
-        return self._told(lambda: self._service.run(self._participant, run))
+        return self._answer(lambda: self._service.run(self._participant, run))
 
     def sentence(self, run: str) -> JsonObject:
-        return self._told(lambda: self._service.sentence(self._participant, run))
+        return self._answer(lambda: self._service.sentence(self._participant, run))
 
     def translate(self, run: str, sentence_id: str, translation: str) -> JsonObject:
-        return self._told(lambda: self._service.translate(self._participant, run, sentence_id, translation))
+        return self._answer(lambda: self._service.translate(self._participant, run, sentence_id, translation))
 
     def phases(self) -> JsonObject:
-        return {"phases": [phase.as_dict() for phase in _allowed(self._service.phases)]}
+        return {"phases": [phase.as_dict() for phase in _with_sdk_errors(self._service.phases)]}
 
     def leaderboard(self, phase: str) -> JsonObject:
-        return self._told(lambda: self._service.leaderboard(self._participant, phase))
+        return self._answer(lambda: self._service.leaderboard(self._participant, phase))
 
     def close(self) -> None:
-        """The service outlives its clients."""
+        """Do nothing: the service outlives its clients."""
 
-    def _told(self, call: Callable[[], _Result]) -> JsonObject:
-        return _allowed(call).as_dict()
+    def _answer(self, call: Callable[[], _Result]) -> JsonObject:
+        return _with_sdk_errors(call).as_dict()
 
 
-def _allowed(call: Callable[[], T]) -> T:
-    """The result of a call, or the SDK's error for the service's refusal."""
+def _with_sdk_errors(call: Callable[[], T]) -> T:
+    """Return the result of a call; raise the SDK's error where the service refuses it."""
     try:
-        return _patiently(call)
+        return _retry_while_busy(call)
     except errors.ServiceError as refused:
         run = refused.run if isinstance(refused, errors.AlreadyPlayedError) else ""
         raise error_for_response(refused.status, refused.code, refused.message, "", run) from None
 
 
-def _patiently(call: Callable[[], T]) -> T:
-    for pause in PAUSES:
+def _retry_while_busy(call: Callable[[], T]) -> T:
+    for delay in RETRY_DELAYS:
         with suppress(errors.UnavailableError):
             return call()
-        time.sleep(pause)
+        time.sleep(delay)
     return call()
 
 
 def in_process_client(store: Store, participant: str) -> Client:
-    """A client of the service over this store; the participant is registered if nobody of that name is."""
-    return Client(
-        connection=InProcessConnection(Service(store), _allowed(lambda: _registered(Registry(store), participant)))
-    )
+    """Return a client of the service on this store; a participant of an unknown name is registered."""
+    known = _with_sdk_errors(lambda: _ensure_participant(Registry(store), participant))
+    return Client(connection=InProcessConnection(Service(store), known))
 
 
-def _registered(registry: Registry, participant: str) -> Participant:
+def _ensure_participant(registry: Registry, participant: str) -> Participant:
     if registry.participant(participant) is None:
-        with suppress(RegistryError):  # a run beside this one was faster
-            registry.add_participant(participant)  # its key is not needed: whoever has the store needs no key
+        with suppress(RegistryError):  # another run registered it first
+            registry.add_participant(participant)  # its key is not needed in process
     known = registry.participant(participant)
     assert known is not None, "registered by now"
     return known

@@ -19,9 +19,9 @@ from benchmarks.studies.table import ComparisonSystems, means, ordering, table
 from corpora.task import DESCRIPTION_FILE, Task
 from lambdas.store import open_store
 from learners.errors import ResumeError, SnapshotError
-from learners.journal import Journal, JournalEntry
-from learners.loop import begun_as, rounds_played
+from learners.journal import JournalEntry
 from learners.nmt.pretraining import PretrainingConfig
+from learners.run_folder import RunFolder
 from learners.seed_models.catalogue import with_requirements
 from learners.seed_models.store import ModelStore
 from learners.systems.registry import find_system
@@ -62,8 +62,9 @@ def read_runs(competition: Competition, runs: Sequence[RunSpec], task: Task) -> 
 def _whole_journal(folder: Path, total: int) -> list[JournalEntry]:
     """That of a run which is finished; one that is still being written is left alone."""
     try:
-        entries = list(Journal(folder / "journal.jsonl").entries()) if rounds_played(folder) == total else []
-    except (SnapshotError, ResumeError, FileNotFoundError):  # which whoever goes on with this run is told of
+        run = RunFolder(folder)
+        entries = list(run.journal.entries()) if run.snapshot_rounds() == total else []
+    except (SnapshotError, ResumeError, FileNotFoundError):  # reported when the run is resumed
         return []
     return entries if len(entries) == total else []
 
@@ -145,10 +146,11 @@ def _refuse_runs_of_others(competition: Competition, runs: Sequence[RunSpec]) ->
     for run in runs:
         folder = competition.run_folder(run)
         try:
-            begun = begun_as(folder)
+            details = RunFolder(folder).details()
         except SnapshotError as damage:
             raise SystemExit(f"{damage}; or give the study another --folder") from None
-        if begun not in (None, find_system(run.system).identity(ModelStore(competition.models), run.seed)):
+        settings = find_system(run.system).identity(ModelStore(competition.models), run.seed)
+        if details is not None and details.settings != settings:
             raise SystemExit(
                 f"the run in {folder} was begun by another version of {run.system}, or with another seed model than the"
                 f" one in {competition.models}: give another --folder"

@@ -6,7 +6,6 @@ import json
 import logging
 import signal
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
@@ -17,6 +16,7 @@ import typer
 from lambdas.registry import Registry, RegistryError
 from lambdas.service import Service
 from lambdas.store import Store
+from learners.interrupts import deferred_interrupts
 from simulator.cli import corpus
 from simulator.cli.progress_bars import load_with_progress
 from simulator.cli.stores import StoreOption, open_or_create_store
@@ -51,7 +51,7 @@ def serve(
         _load_task(opened, task)
         set_environment(template)
         server = _listen(template, Service(opened), host, port)
-        with _logging(access), _interrupt() as interrupted, running(server):
+        with _logging(access), deferred_interrupts((signal.SIGINT, signal.SIGTERM)) as interrupted, running(server):
             api_key = _first_key(opened) if stage == LOCAL_STAGE else None
             _announce(server, store, api_key, as_json=as_json)
             interrupted.wait()
@@ -132,17 +132,3 @@ def _logging(access: str) -> Iterator[None]:
         access_log.propagate = True
         access_log.removeHandler(handler)
         handler.close()
-
-
-@contextmanager
-def _interrupt() -> Iterator[threading.Event]:
-    """Yield an event that SIGINT and SIGTERM set, instead of ending the process at once."""
-    interrupted = threading.Event()
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    for number in before:
-        signal.signal(number, lambda *_: interrupted.set())
-    try:
-        yield interrupted
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

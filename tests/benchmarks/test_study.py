@@ -247,7 +247,7 @@ def test_without_what_all_are_compared_with_there_is_no_table(begun):
         ("journal.jsonl", "^copy-source has not finished yet: the same command goes on$"),
         (
             "run",
-            "run is not a snapshot .*; remove it: the snapshot .* tells the same; or give the study another --folder$",
+            "run is not a snapshot .*; remove it: the snapshot .* says the same; or give the study another --folder$",
         ),
     ],
 )

@@ -102,5 +102,5 @@ def test_the_lowest_and_the_highest_reward_are_no_damage(reward, path):
 def test_a_gap_is_refused(path):
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(lines[0] + lines[2])
-    with Journal(path) as journal, pytest.raises(ResumeError, match=":2 is round 2, but 1 comes next"):
+    with Journal(path) as journal, pytest.raises(ResumeError, match=":2 is round 2, but round 1 comes next"):
         list(journal.entries())

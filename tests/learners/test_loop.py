@@ -1,4 +1,4 @@
-"""A run that is killed anywhere, any number of times, ends exactly as one that was not."""
+"""The loop: a run that is killed anywhere, any number of times, ends exactly as an undisturbed one."""
 
 import os
 import signal
@@ -7,13 +7,15 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from banditmt_client import Client
 from learners.errors import DivergedError, ResumeError, RewardError, SnapshotError
 from learners.journal import Journal, JournalEntry
-from learners.loop import begun_as, play, rounds_played, saved_run
+from learners.loop import play
+from learners.run_folder import RunDetails, RunFolder
 from learners.snapshot import Snapshot
 from tests.client_sdk.fake_service import RUN, FakeConnection, FakeService
 from tests.learners.gambler import Gambler
@@ -21,11 +23,21 @@ from tests.learners.gambler import Gambler
 SENTENCES = [f"satz {number}" for number in range(23)]
 
 
+def run_id(folder):
+    details = RunFolder(folder).details()
+    assert details is not None
+    return details.run
+
+
+def snapshot_rounds(folder):
+    return RunFolder(folder).snapshot_rounds()
+
+
 class Killed(BaseException):
-    """What a SIGKILL looks like from inside: no handler runs."""
+    """A SIGKILL as seen from inside: no handler runs."""
 
 
-class Fragile(Gambler):
+class KilledLearner(Gambler):
     """A learner that is killed at a chosen call."""
 
     def __init__(self, fuse):
@@ -46,8 +58,8 @@ class Fragile(Gambler):
         return super().save()
 
 
-def fuse_of(length):
-    """Burns down with every event; kills when it is spent."""
+def kill_after_events(length):
+    """Return a callback that raises Killed at its n-th call."""
     left = [length]
 
     def burn(_moment):
@@ -73,7 +85,7 @@ def undisturbed(tmp_path_factory):
     return finished(task, learner)
 
 
-def test_a_folder_that_is_being_played_in_is_refused_and_left_alone(tmp_path):
+def test_a_second_process_is_kept_out_of_the_folder(tmp_path):
     task, learner = FakeService(SENTENCES), Gambler()
     refusals = []
 
@@ -101,24 +113,24 @@ def test_the_ledger_the_journal_and_the_learner_agree(tmp_path):
     assert progress.cumulative_reward == pytest.approx(sum(score for _, _, score in task.ledger))
 
 
-@settings(deadline=None, max_examples=60)
+@hypothesis_settings(deadline=None, max_examples=60)
 @given(fuses=st.lists(st.integers(1, 60), max_size=6), snapshot_every=st.integers(1, 9))
-def test_killed_anywhere_it_ends_as_if_it_had_not_been(fuses, snapshot_every, undisturbed, tmp_path_factory):
+def test_a_run_killed_anywhere_ends_as_an_undisturbed_one(fuses, snapshot_every, undisturbed, tmp_path_factory):
     task, folder = FakeService(SENTENCES), tmp_path_factory.mktemp("killed")
     for length in fuses:
-        burn = fuse_of(length)
+        burn = kill_after_events(length)
         try:
-            play(Fragile(burn), open_run(task, burn), folder, snapshot_every=snapshot_every)
+            play(KilledLearner(burn), open_run(task, burn), folder, snapshot_every=snapshot_every)
         except Killed:
             continue
-    learner = Gambler(seed=99)  # whatever a new process begins with, the snapshot replaces
+    learner = Gambler(seed=99)  # the snapshot replaces whatever a new process starts from
     if not (folder / "snapshot").exists():
         learner = Gambler()
     play(learner, open_run(task), folder, snapshot_every=snapshot_every)
     assert finished(task, learner) == undisturbed
 
 
-def test_an_interrupt_is_heeded_between_two_rounds_and_leaves_a_snapshot(tmp_path, undisturbed):
+def test_an_interrupt_waits_for_the_end_of_the_round_and_leaves_a_snapshot(tmp_path, undisturbed):
     def interrupt(entry):
         if entry.index == 4:
             os.kill(os.getpid(), signal.SIGINT)
@@ -145,7 +157,7 @@ def test_a_second_interrupt_strikes_at_once(tmp_path):
     assert len(task.ledger) == 1
 
 
-def test_it_plays_in_a_thread_too(tmp_path, undisturbed):
+def test_a_run_can_be_played_in_a_thread(tmp_path, undisturbed):
     task, learner = FakeService(SENTENCES), Gambler()
     thread = threading.Thread(target=lambda: play(learner, open_run(task), tmp_path))
     thread.start()
@@ -153,50 +165,50 @@ def test_it_plays_in_a_thread_too(tmp_path, undisturbed):
     assert finished(task, learner) == undisturbed
 
 
-ABOUT: dict[str, str | int] = {"system": "gambler", "seed": 1, "luck": "a4"}
+SETTINGS: dict[str, str | int] = {"system": "gambler", "seed": 1, "luck": "a4"}
 
 
-def test_the_folder_knows_its_run(tmp_path):
-    assert (saved_run(tmp_path), begun_as(tmp_path)) == (None, None)
-    play(Gambler(), open_run(FakeService(SENTENCES)), tmp_path, about=ABOUT)
-    assert (saved_run(tmp_path), begun_as(tmp_path)) == (RUN, ABOUT)
+def test_the_folder_records_its_run_and_settings(tmp_path):
+    assert RunFolder(tmp_path).details() is None
+    play(Gambler(), open_run(FakeService(SENTENCES)), tmp_path, settings=SETTINGS)
+    assert RunFolder(tmp_path).details() == RunDetails("tested", RUN, SETTINGS)
 
 
-def test_a_run_that_was_played_elsewhere_is_refused(tmp_path):
+def test_a_run_that_was_played_in_another_folder_is_refused(tmp_path):
     task = FakeService(SENTENCES)
     with pytest.raises(Killed):
-        play(Fragile(fuse_of(20)), open_run(task), tmp_path / "here")
-    with pytest.raises(ResumeError, match=r"has \d rounds, but .* knows of 0"):
+        play(KilledLearner(kill_after_events(20)), open_run(task), tmp_path / "here")
+    with pytest.raises(ResumeError, match=r"has \d rounds, but .* has 0: resume it where it was begun, or start"):
         play(Gambler(), open_run(task), tmp_path / "elsewhere")
 
 
-def test_a_folder_that_lost_its_note_knows_its_run_by_the_snapshot_and_notes_it_again(tmp_path):
+def test_a_missing_run_file_is_restored_from_the_snapshot(tmp_path):
     task, note = FakeService(SENTENCES), tmp_path / "run"
-    play(Gambler(), open_run(task), tmp_path, about=ABOUT)
+    play(Gambler(), open_run(task), tmp_path, settings=SETTINGS)
     note.unlink()
-    assert saved_run(tmp_path) == RUN
-    play(Gambler(), open_run(task), tmp_path, about=ABOUT)
-    assert Snapshot.read(note).values == {"system": "tested", "run": RUN, "about": ABOUT}
+    assert run_id(tmp_path) == RUN
+    play(Gambler(), open_run(task), tmp_path, settings=SETTINGS)
+    assert Snapshot.read(note).values == {"system": "tested", "run": RUN, "about": SETTINGS}
 
 
-def test_a_damaged_note_can_be_removed(tmp_path):
+def test_a_damaged_run_file_can_be_removed(tmp_path):
     task, note = FakeService(SENTENCES), tmp_path / "run"
     play(Gambler(), open_run(task), tmp_path)
     note.write_bytes(note.read_bytes()[:-2])
-    for ask in (saved_run, lambda folder: play(Gambler(), open_run(task), folder)):
-        with pytest.raises(SnapshotError, match=r"run is damaged .*; remove it: the snapshot beside it tells the same"):
+    for ask in (run_id, lambda folder: play(Gambler(), open_run(task), folder)):
+        with pytest.raises(SnapshotError, match=r"run is damaged .*; remove it: the snapshot beside it says the same"):
             ask(tmp_path)
     note.unlink()
     assert play(Gambler(), open_run(task), tmp_path).index == len(SENTENCES)
 
 
-def without_the_last_line(folder):
-    """As if the process had died between the answer and its journal."""
+def drop_last_line(folder):
+    """Drop the last line of a journal, as if the process had died before it was written."""
     path = folder / "journal.jsonl"
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
 
 
-def killed_after(task, folder, rounds):
+def kill_after_rounds(task, folder, rounds):
     def stop(entry):
         if entry.index + 1 == rounds:
             raise Killed
@@ -205,7 +217,7 @@ def killed_after(task, folder, rounds):
         play(Gambler(), open_run(task), folder, watch=stop)
 
 
-def test_a_model_that_diverges_on_the_round_that_was_missing_is_told_with_its_round(tmp_path):
+def test_divergence_in_the_round_missing_from_the_journal_names_the_round(tmp_path):
     class Wild(Gambler):
         def update(self, source, translation, reward):
             if source == SENTENCES[4]:
@@ -213,38 +225,38 @@ def test_a_model_that_diverges_on_the_round_that_was_missing_is_told_with_its_ro
             super().update(source, translation, reward)
 
     task = FakeService(SENTENCES)
-    killed_after(task, tmp_path, 5)
-    without_the_last_line(tmp_path)
+    kill_after_rounds(task, tmp_path, 5)
+    drop_last_line(tmp_path)
     with pytest.raises(DivergedError, match=r"it runs away \(in round 5; .* keeps the journal"):
         play(Wild(), open_run(task), tmp_path)
     assert len((tmp_path / "journal.jsonl").read_text().splitlines()) == 5
 
 
-def test_a_round_that_this_learner_would_not_have_played_is_not_written_down(tmp_path):
+def test_a_round_that_the_learner_does_not_repeat_is_not_written(tmp_path):
     class Other(Gambler):
         def propose(self, source):
             return super().propose(source) + " and more"
 
     task = FakeService(SENTENCES)
-    killed_after(task, tmp_path / "here", 1)
+    kill_after_rounds(task, tmp_path / "here", 1)
     with pytest.raises(ResumeError, match="but would now be"):
         play(Other(), open_run(task), tmp_path / "elsewhere")
     assert (tmp_path / "elsewhere" / "journal.jsonl").read_text() == ""
 
 
-def test_a_refused_run_is_not_what_the_folder_knows_from_now_on(tmp_path):
+def test_a_refused_run_does_not_bind_the_folder(tmp_path):
     task = FakeService(SENTENCES)
     play(Gambler(), open_run(task), tmp_path)
     for name in ("snapshot", "run"):
         (tmp_path / name).unlink()
-    with pytest.raises(ResumeError, match=r"has 0 rounds, but .* knows of 23"):
+    with pytest.raises(ResumeError, match=r"has 0 rounds, but .* has 23: resume it where"):
         play(Gambler(), open_run(FakeService(SENTENCES)), tmp_path)
     assert not (tmp_path / "snapshot").exists()
-    assert saved_run(tmp_path) is None
+    assert RunFolder(tmp_path).details() is None
 
 
 @pytest.mark.parametrize("rounds", [7, len(SENTENCES)])
-def test_a_damaged_snapshot_can_be_removed_and_the_journal_leads_back(rounds, tmp_path, undisturbed):
+def test_a_damaged_snapshot_can_be_removed_and_the_journal_is_replayed(rounds, tmp_path, undisturbed):
     def stop(entry):
         if entry.index + 1 == rounds < len(SENTENCES):
             raise Killed
@@ -253,10 +265,10 @@ def test_a_damaged_snapshot_can_be_removed_and_the_journal_leads_back(rounds, tm
     with suppress(Killed):
         play(Gambler(), open_run(task), tmp_path, snapshot_every=3, watch=stop)
     path.write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(SnapshotError, match=r"snapshot is damaged .*; remove it, and the journal leads back to where"):
+    with pytest.raises(SnapshotError, match=r"snapshot is damaged .*; remove it: the journal is replayed instead$"):
         play(Gambler(), open_run(task), tmp_path)
     path.unlink()
-    assert saved_run(tmp_path) == RUN  # also of a run that is finished, in whose place the service would begin another
+    assert run_id(tmp_path) == RUN  # also of a finished run, in whose place the service would begin another
     learner = Gambler()
     play(learner, open_run(task), tmp_path)
     assert finished(task, learner) == undisturbed
@@ -265,8 +277,8 @@ def test_a_damaged_snapshot_can_be_removed_and_the_journal_leads_back(rounds, tm
 @pytest.mark.parametrize(
     ("run", "snapshot"), [("cut", "gone"), ("cut", "cut"), ("cut", "forged"), ("gone", "cut"), ("gone", "forged")]
 )
-def test_what_would_be_lost_for_good_is_not_to_be_removed(run, snapshot, tmp_path):
-    """Without either file nobody knows whose journal it is, and a finished run would be begun again."""
+def test_the_last_file_that_names_the_run_is_not_to_be_removed(run, snapshot, tmp_path):
+    """Without either file it is unknown whose journal it is, and a finished run would be begun again."""
 
     def spoil(path, how):
         if how == "gone":
@@ -281,8 +293,10 @@ def test_what_would_be_lost_for_good_is_not_to_be_removed(run, snapshot, tmp_pat
     play(Gambler(), open_run(FakeService(SENTENCES)), tmp_path)
     for name, how in (("run", run), ("snapshot", snapshot)):
         spoil(tmp_path / name, how)
-    for ask in (saved_run, begun_as, lambda folder: play(Gambler(), open_run(FakeService(SENTENCES)), folder)):
-        with pytest.raises(SnapshotError, match=r"; begin a run of another name \(play --name\) with an empty folder$"):
+    for ask in (run_id, lambda folder: play(Gambler(), open_run(FakeService(SENTENCES)), folder)):
+        with pytest.raises(
+            SnapshotError, match=r"; start a run under another name \(play --name\) in an empty folder$"
+        ):
             ask(tmp_path)
 
 
@@ -295,52 +309,53 @@ def test_a_snapshot_of_another_system_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("about", "difference"),
+    ("settings", "difference"),
     [
-        (ABOUT | {"system": "miser"}, "system 'gambler', not 'miser'"),
-        (ABOUT | {"seed": 2}, "seed 1, not 2"),
-        (ABOUT | {"system": "miser", "seed": 2}, "system 'gambler', not 'miser'; seed 1, not 2"),
+        (SETTINGS | {"system": "miser"}, "system 'gambler', not 'miser'"),
+        (SETTINGS | {"seed": 2}, "seed 1, not 2"),
+        (SETTINGS | {"system": "miser", "seed": 2}, "system 'gambler', not 'miser'; seed 1, not 2"),
         ({"system": "gambler", "seed": 1}, "luck 'a4', not None"),
-        (ABOUT | {"charm": "b5"}, "charm None, not 'b5'"),
+        (SETTINGS | {"charm": "b5"}, "charm None, not 'b5'"),
     ],
 )
-def test_a_run_goes_on_only_as_who_began_it(about, difference, tmp_path):
+def test_a_run_is_resumed_only_with_its_settings(settings, difference, tmp_path):
     task = FakeService(SENTENCES)
-    play(Gambler(), open_run(task), tmp_path, about=ABOUT)
+    play(Gambler(), open_run(task), tmp_path, settings=SETTINGS)
     before = (tmp_path / "snapshot").read_bytes()
-    for found, removed in (("run", None), ("snapshot", "run"), ("run", "snapshot")):  # each tells alone, too
+    for found, removed in (("run", None), ("snapshot", "run"), ("run", "snapshot")):  # each file suffices
         if removed:
             (tmp_path / removed).unlink()
         with pytest.raises(SnapshotError) as refusal:
-            play(Gambler(), open_run(task), tmp_path, about=about)
+            play(Gambler(), open_run(task), tmp_path, settings=settings)
         assert str(refusal.value) == (
             f"{tmp_path / found} was begun with {difference}: "
-            "go on with what it was begun with, or begin a run of another name (play --name) with an empty folder"
+            "resume it with the settings that it was begun with, or "
+            "start a run under another name (play --name) in an empty folder"
         )
-        play(Gambler(), open_run(task), tmp_path, about=ABOUT)
+        play(Gambler(), open_run(task), tmp_path, settings=SETTINGS)
     assert (tmp_path / "snapshot").read_bytes() == before
-    assert play(Gambler(), open_run(task), tmp_path, about=ABOUT).index == len(SENTENCES)
+    assert play(Gambler(), open_run(task), tmp_path, settings=SETTINGS).index == len(SENTENCES)
 
 
-def test_a_snapshot_that_does_not_say_who_plays_is_refused(tmp_path):
+def test_a_snapshot_without_settings_is_refused(tmp_path):
     play(Gambler(), open_run(FakeService(SENTENCES)), tmp_path)
     older = Snapshot.read(tmp_path / "snapshot")
     del older.values["about"]
     older.write(tmp_path / "snapshot")
-    told = r"snapshot is no .* of another version of banditmt; remove it, and the journal leads back"
+    told = r"snapshot is not .* of another version of banditmt; remove it: the journal is replayed"
     with pytest.raises(SnapshotError, match=told):
         play(Gambler(), open_run(FakeService(SENTENCES)), tmp_path)
 
 
-def test_a_file_of_another_kind_where_the_snapshot_should_be_is_refused(tmp_path):
+def test_a_snapshot_of_something_else_than_a_run_is_refused(tmp_path):
     path = tmp_path / "snapshot"
     Snapshot({"model": np.zeros(3)}, {"kind": "translator 1"}).write(path)
-    for ask in (saved_run, rounds_played, lambda folder: play(Gambler(), open_run(FakeService(SENTENCES)), folder)):
-        with pytest.raises(SnapshotError, match=f"{path} is no snapshot of a run"):
+    for ask in (run_id, snapshot_rounds, lambda folder: play(Gambler(), open_run(FakeService(SENTENCES)), folder)):
+        with pytest.raises(SnapshotError, match=f"{path} is not a snapshot of a run"):
             ask(tmp_path)
 
 
-def test_a_snapshot_that_lacks_what_the_learner_needs_is_refused(tmp_path):
+def test_a_snapshot_that_lacks_a_value_of_the_learner_is_refused(tmp_path):
     play(Gambler(), open_run(FakeService(SENTENCES)), tmp_path)
     poor = Snapshot.read(tmp_path / "snapshot")
     del poor.values["learner"]["baseline"]
@@ -349,14 +364,14 @@ def test_a_snapshot_that_lacks_what_the_learner_needs_is_refused(tmp_path):
         play(Gambler(), open_run(FakeService(SENTENCES)), tmp_path)
 
 
-def test_a_journal_that_lost_lines_of_before_the_snapshot_is_refused(tmp_path):
+def test_a_journal_shorter_than_the_snapshot_is_refused(tmp_path):
     task, journal = FakeService(SENTENCES), tmp_path / "journal.jsonl"
     with pytest.raises(Killed):
-        play(Fragile(fuse_of(40)), open_run(task), tmp_path, snapshot_every=5)
-    known = rounds_played(tmp_path)
+        play(KilledLearner(kill_after_events(40)), open_run(task), tmp_path, snapshot_every=5)
+    known = snapshot_rounds(tmp_path)
     whole = journal.read_text()
     journal.write_text("".join(whole.splitlines(keepends=True)[: known - 2]))
-    complaint = rf"ends after {known - 2} rounds, but its snapshot knows of {known}: bring back the whole journal, or "
+    complaint = rf"ends after {known - 2} rounds, but its snapshot after {known}: restore the whole journal, or "
     with pytest.raises(ResumeError, match=complaint):
         play(Gambler(), open_run(task), tmp_path)
     journal.write_text(whole)
@@ -364,7 +379,7 @@ def test_a_journal_that_lost_lines_of_before_the_snapshot_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("call", ["propose", "update"])
-def test_a_learner_that_diverges_is_told_with_its_round_and_its_place(call, tmp_path):
+def test_divergence_names_the_round_and_the_folder(call, tmp_path):
     class Wild(Gambler):
         pass
 
@@ -375,24 +390,24 @@ def test_a_learner_that_diverges_is_told_with_its_round_and_its_place(call, tmp_
 
     setattr(Wild, call, diverge)
     task = FakeService(SENTENCES)
-    for _ in range(2):  # nor does it get further when it is resumed
+    for _ in range(2):  # it does not get further when it is resumed
         with pytest.raises(DivergedError, match=rf"it has diverged \(in round 8; {tmp_path} keeps the journal"):
             play(Wild(), open_run(task), tmp_path, snapshot_every=5)
-    assert rounds_played(tmp_path) == 5
+    assert snapshot_rounds(tmp_path) == 5
     assert play(Gambler(), open_run(task), tmp_path).finished
 
 
-def test_a_learner_that_changed_its_mind_is_refused(tmp_path, monkeypatch):
+def test_a_learner_that_proposes_otherwise_in_replay_is_refused(tmp_path, monkeypatch):
     task = FakeService(SENTENCES)
     with pytest.raises(Killed):
-        play(Fragile(fuse_of(20)), open_run(task), tmp_path)
+        play(KilledLearner(kill_after_events(20)), open_run(task), tmp_path)
     monkeypatch.setattr(Gambler, "propose", lambda learner, source: source)
     with pytest.raises(ResumeError, match=r"round 0 was answered with 'satz 0 .*', but would now be 'satz 0'"):
         play(Gambler(), open_run(task), tmp_path)
 
 
 @pytest.mark.parametrize("reward", [float("nan"), 1.5, -0.1])
-def test_a_reward_that_is_none_stops_the_run(reward, tmp_path, monkeypatch):
+def test_an_invalid_reward_stops_the_run(reward, tmp_path, monkeypatch):
     run, learner = open_run(FakeService(SENTENCES)), Gambler()
     monkeypatch.setattr(run, "submit", lambda translation: reward)
     with pytest.raises(RewardError, match=f"the reward of round 0 is a number between 0 and 1, but got {reward}"):
@@ -400,7 +415,7 @@ def test_a_reward_that_is_none_stops_the_run(reward, tmp_path, monkeypatch):
     assert learner.rounds == 0
 
 
-def test_a_service_that_goes_backwards_is_noticed(tmp_path):
+def test_a_service_that_lost_a_round_is_noticed(tmp_path):
     task = FakeService(SENTENCES)
     run = open_run(task)
 
@@ -420,8 +435,8 @@ def test_the_gambler_learns_at_all():
     assert np.argmax(learner.weights) == 2
 
 
-def test_snapshots_every_zero_rounds_are_refused_before_a_round_is_played(tmp_path):
+def test_snapshots_every_zero_rounds_are_refused_before_the_first_round(tmp_path):
     task = FakeService(SENTENCES)
-    with pytest.raises(ValueError, match="every so many rounds"):
+    with pytest.raises(ValueError, match="snapshot_every is 1 round or more, but got 0"):
         play(Gambler(), open_run(task), tmp_path, snapshot_every=0)
     assert task.ledger == []

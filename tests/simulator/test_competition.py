@@ -18,7 +18,7 @@ from lambdas.store import open_store
 from learners.bandit.optimiser import Method, OptimiserConfig
 from learners.errors import DivergedError, LearnerError, ResumeError, SnapshotError, UnknownSystemError
 from learners.journal import Journal
-from learners.loop import rounds_played
+from learners.run_folder import RunFolder
 from learners.seed_models.catalogue import BNMT
 from learners.snapshot import Snapshot
 from learners.systems.registry import SYSTEMS
@@ -29,7 +29,7 @@ from simulator.competition import (
     RunSpec,
     RunState,
     RunStatus,
-    _interrupts_held,
+    blocked_interrupts,
     compete,
     play_run,
     run_specs,
@@ -132,7 +132,9 @@ def test_run_folders_of_another_ledger_are_refused(competition, tmp_path):
     here = elsewhere(competition, tmp_path / "here")
     play_run(here, RunSpec("copy-source"))
     other = make_competition(tmp_path / "other")
-    with pytest.raises(ResumeError, match=r"which this service does not know: choose another folder \(--runs\), or go"):
+    with pytest.raises(
+        ResumeError, match=r"which this service does not know: choose another folder \(--runs\), or return"
+    ):
         play_run(Competition(other.store, "dev", competition.models, here.folder), RunSpec("copy-source"))
 
 
@@ -168,7 +170,7 @@ def interrupt(competition, spec):
             signal.raise_signal(signal.SIGINT)
 
     end = play_run(competition, spec, watch=stop)
-    assert (end.state, end.rounds, end.message) == (RunState.INTERRUPTED, 1, "the same command goes on")
+    assert (end.state, end.rounds, end.message) == (RunState.INTERRUPTED, 1, "the same command resumes it")
 
 
 def test_without_its_seed_model_a_system_opens_no_run(competition, tmp_path):
@@ -216,7 +218,7 @@ def test_killed_at_random_rounds_it_ends_as_if_it_had_not_been(competition, tmp_
         assert subprocess.run(command, env={**os.environ, "OMP_NUM_THREADS": "1"}).returncode == -signal.SIGKILL
         played += fuse
     assert len(journal(here, player)) == played
-    assert 4 <= rounds_played(here.run_folder(player)) <= played
+    assert 4 <= RunFolder(here.run_folder(player)).snapshot_rounds() <= played
     play_run(here, player)
     play_run(whole, player)
     assert journal(here, player) == journal(whole, player)
@@ -257,9 +259,9 @@ def interrupt_here_and_kill(process):
 @pytest.mark.parametrize(
     ("strike", "state", "message"),
     [
-        (interrupt_here, RunState.INTERRUPTED, "the same command goes on"),
-        (terminate_here, RunState.INTERRUPTED, "the same command goes on"),
-        (interrupt_here_and_kill, RunState.INTERRUPTED, "the same command goes on"),
+        (interrupt_here, RunState.INTERRUPTED, "the same command resumes it"),
+        (terminate_here, RunState.INTERRUPTED, "the same command resumes it"),
+        (interrupt_here_and_kill, RunState.INTERRUPTED, "the same command resumes it"),
         (kill, RunState.FAILED, "its process died (-9)"),
     ],
 )
@@ -305,7 +307,7 @@ def test_a_run_that_goes_on_begins_with_what_was_played_before(competition, tmp_
 @pytest.mark.parametrize(
     ("strike", "first", "message"),
     [
-        (interrupt_here, RunState.INTERRUPTED, "the same command goes on"),
+        (interrupt_here, RunState.INTERRUPTED, "the same command resumes it"),
         (kill, RunState.FAILED, "its process died (-9)"),
     ],
 )
@@ -360,7 +362,7 @@ def test_ctrl_c_in_a_terminal_reaches_players_that_still_import(competition, tmp
     command = [sys.executable, "-c", TERMINAL, "compete", "copy-source", "BNMT-EL", "--phase", "dev", *places]
     typed = subprocess.run(command, capture_output=True, text=True, start_new_session=True)
     assert typed.stdout.splitlines() == [
-        "copy-source: interrupted, 0 rounds the same command goes on",
+        "copy-source: interrupted, 0 rounds the same command resumes it",
         "BNMT-EL: interrupted, 0 rounds",
     ]
     assert (typed.returncode, typed.stderr) == (130, "banditmt: interrupted\n")
@@ -371,14 +373,14 @@ def _load_for_ever(_competition, _spec, _reports):
 
 
 def test_a_player_that_is_asked_twice_while_it_loads_ends_at_once(competition, tmp_path, monkeypatch):
-    monkeypatch.setattr("simulator.competition._work", _load_for_ever)
-    with _interrupts_held():  # which a player inherits, until it is ready
+    monkeypatch.setattr("simulator.competition._play_and_report", _load_for_ever)
+    with blocked_interrupts():  # which a player inherits, until it is ready
         player = RunProcess(elsewhere(competition, tmp_path), RunSpec("copy-source"))
     player.stop()
     assert not player.reports.poll(0.5)
     player.stop()
-    assert player.report() == RunStatus(
-        RunSpec("copy-source"), RunState.INTERRUPTED, message="the same command goes on"
+    assert player.next_report() == RunStatus(
+        RunSpec("copy-source"), RunState.INTERRUPTED, message="the same command resumes it"
     )
     player.close()
 

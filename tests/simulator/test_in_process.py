@@ -231,7 +231,7 @@ class BusyStore(SQLiteStore):
 
 @pytest.fixture
 def busy(tmp_path, monkeypatch):
-    monkeypatch.setattr(in_process, "PAUSES", (0.0, 0.0))
+    monkeypatch.setattr(in_process, "RETRY_DELAYS", (0.0, 0.0))
     store = BusyStore.open(f"{tmp_path / 'busy.db'}?synchronous=normal")
     tasks.load(store)
     yield store

@@ -125,7 +125,7 @@ def ctrl_c_in_third_round(monkeypatch):
 def test_play_tells_after_ctrl_c_how_far_it_came(capsys, task, places, ctrl_c_in_third_round):
     playing = ["play", "copy-source", "--phase", "mock", "--task", task, *places]
     interrupted = printed(capsys, playing, code=130)
-    told = r"copy-source: interrupted, 3 rounds mean reward 0\.\d{4} the same command goes on\n"
+    told = r"copy-source: interrupted, 3 rounds mean reward 0\.\d{4} the same command resumes it\n"
     assert re.fullmatch(told, interrupted.out)
     assert interrupted.err == "banditmt: interrupted\n"
     assert printed(capsys, playing).out.startswith("copy-source: finished, 5 rounds mean reward 0.")
