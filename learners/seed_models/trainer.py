@@ -10,12 +10,12 @@ from typing import Any
 from filelock import FileLock
 
 from learners.nmt.pretraining import PretrainingConfig
-from learners.patience import notice_if_slow
 from learners.seed_models.catalogue import with_requirements
 from learners.seed_models.progress import TrainingProgress
 from learners.seed_models.seed_model import SeedModel, Texts, TrainingJob
 from learners.seed_models.settings import BuildSettings
 from learners.seed_models.store import ModelStore, advise_pretrain
+from learners.slow_notice import notice_if_slow
 
 Report = Callable[[SeedModel[Any], TrainingProgress | None], None]  # None once the model is trained
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from learners.errors import SnapshotError, TrainingError
-from learners.patience import notice_if_slow
+from learners.slow_notice import notice_if_slow
 from learners.smt import hiero_decoder, phrase_decoder
 from learners.smt.alignment import align_corpus
 from learners.smt.configs import DecoderKind, SmtConfig

@@ -1,12 +1,12 @@
-"""Timers that ring at once, waited for: what a user is told who waits, without waiting."""
+"""Timers that fire at once: tests of notices for users who wait, without waiting."""
 
 import threading
 
-PATIENCE = 60  # seconds for a thread to get its turn on a busy machine
+TIMEOUT_SECONDS = 60  # for a thread to get its turn on a busy machine
 
 
-def let_ring():
-    """Come back when everybody who was to be told something has been told."""
+def wait_for_timers():
+    """Return when all timers of this process have fired."""
     for thread in threading.enumerate():
         if isinstance(thread, threading.Timer):
-            thread.finished.wait(PATIENCE)  # it may not even have been started
+            thread.finished.wait(TIMEOUT_SECONDS)  # it may not even have been started

@@ -16,7 +16,7 @@ from filelock import FileLock
 from numba.core.registry import cpu_target
 
 from learners.errors import LearnerError
-from learners.patience import notice_if_slow
+from learners.slow_notice import notice_if_slow
 
 HOME = Path(__file__).parent
 NOTICE = "compiling the learning engine, once on this machine: about half a minute"

@@ -11,12 +11,12 @@ import threading
 import pytest
 from numba.core import config
 
-from learners import patience
+from learners import slow_notice
 from learners.errors import LearnerError
 from learners.nmt.engine import cache, compilation, network
 from learners.nmt.engine.compilation import NOTICE, ensure_compiled, fingerprint
 from tests.learners.nmt.toys import tiny_translator
-from tests.learners.timers import let_ring
+from tests.learners.timers import wait_for_timers
 
 
 @pytest.fixture
@@ -26,10 +26,10 @@ def compilations(monkeypatch):
 
     def compile_afresh(cache):
         calls.append(cache)
-        let_ring()
+        wait_for_timers()
 
     monkeypatch.setattr(compilation, "_compile_afresh", compile_afresh)
-    monkeypatch.setattr(patience, "PATIENCE", 0.0)
+    monkeypatch.setattr(slow_notice, "NOTICE_AFTER_SECONDS", 0.0)
     return calls
 
 
@@ -126,7 +126,7 @@ def test_stale_code_is_removed_before_it_is_compiled_again(tmp_path, monkeypatch
 
 
 def test_a_user_who_has_to_wait_is_told_why(tmp_path, compilations, monkeypatch, capsys):
-    monkeypatch.setattr(patience, "PATIENCE", 0.0)
+    monkeypatch.setattr(slow_notice, "NOTICE_AFTER_SECONDS", 0.0)
     ensure_compiled(tmp_path)
     assert capsys.readouterr().err == f"{NOTICE}\n"
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learners import patience
+from learners import slow_notice
 from learners.errors import SnapshotError, TrainingError
 from learners.smt import hiero_decoder
 from learners.smt.configs import DecoderKind
 from learners.smt.model_file import HEADER_BYTES, MAGIC, read_model_file, write_model_file
 from learners.smt.translator import SmtTranslator
 from tests.learners.smt.toy_language import CONFIG, PAIRS, sentences, translator
-from tests.learners.timers import let_ring
+from tests.learners.timers import wait_for_timers
 
 
 @pytest.fixture(scope="module")
@@ -169,10 +169,10 @@ def test_slow_compilation_prints_a_notice(monkeypatch, capsys):
     decode = hiero_decoder.decode_hiero
 
     def slow(*arguments):
-        let_ring()
+        wait_for_timers()
         return decode(*arguments)
 
-    monkeypatch.setattr(patience, "PATIENCE", 0.0)
+    monkeypatch.setattr(slow_notice, "NOTICE_AFTER_SECONDS", 0.0)
     monkeypatch.setattr(hiero_decoder, "decode_hiero", slow)
     decoder = translator()
     decoder.forest("hund", decoder.weights)

@@ -1,17 +1,17 @@
-"""Tell a user who has to wait what for."""
+"""A notice for users who have to wait."""
 
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-PATIENCE = 2.0  # seconds until a user wonders
+NOTICE_AFTER_SECONDS = 2.0
 
 
 @contextmanager
 def notice_if_slow(notice: str) -> Iterator[None]:
-    """Print one line to standard error if what follows takes long."""
-    timer = threading.Timer(PATIENCE, print, [notice], {"file": sys.stderr})
+    """Print the notice to standard error if the ``with`` block takes longer than two seconds."""
+    timer = threading.Timer(NOTICE_AFTER_SECONDS, print, [notice], {"file": sys.stderr})
     timer.daemon = True
     timer.start()
     try:
