@@ -165,7 +165,7 @@ def _make_models(competition: Competition, runs: Sequence[RunSpec], task: Task, 
         competition.models,
         needed,
         pretraining=PretrainingConfig(steps=steps),
-        report=lambda model, progress: print(model, progress.standing if progress else "made", flush=True),
+        report=lambda model, progress: print(model, progress.status if progress else "made", flush=True),
     )
     return {model.name: ModelStore(competition.models).digest(model) for model in with_requirements(needed)}
 

@@ -65,7 +65,7 @@ class PretrainingProgress:
     best_loss: float
 
     @property
-    def standing(self) -> str:
+    def status(self) -> str:
         """In words."""
         return f"{self.step:,} of at most {self.steps:,} steps, loss {self.best_loss:.3f}"
 

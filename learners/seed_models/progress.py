@@ -15,7 +15,7 @@ class TrainingProgress(Protocol):
         """The maximum number of steps; 0 if it is unknown."""
 
     @property
-    def standing(self) -> str:
+    def status(self) -> str:
         """One line for a user."""
 
 
@@ -23,6 +23,6 @@ class TrainingProgress(Protocol):
 class TrainingStage:
     """A stage of a training that does not count its steps."""
 
-    standing: str
+    status: str
     step: int = 0
     steps: int = 0

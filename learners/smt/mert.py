@@ -41,7 +41,7 @@ class TuningProgress:
     best_bleu: float
 
     @property
-    def standing(self) -> str:
+    def status(self) -> str:
         """Return the progress as a line of text."""
         return f"tuned {self.step} of at most {self.steps} times, BLEU {self.best_bleu:.2f}"
 

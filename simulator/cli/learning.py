@@ -320,18 +320,18 @@ def _training_bars(
     columns = (
         TextColumn("{task.description:<12}"),
         BarColumn(),
-        TextColumn("{task.fields[standing]}"),
+        TextColumn("{task.fields[status]}"),
         TimeElapsedColumn(),
     )
     with progress_bars(*columns) as bars:
-        shown = {model: bars.add_task(model.name, total=None, standing="") for model in wanted}
+        shown = {model: bars.add_task(model.name, total=None, status="") for model in wanted}
 
         def report(model: "SeedModel[Any]", progress: "TrainingProgress | None") -> None:
             if model not in shown:  # what a wanted one needs in turn
-                shown[model] = bars.add_task(model.name, total=None, standing="")
+                shown[model] = bars.add_task(model.name, total=None, status="")
             if progress is None:
                 bars.update(shown[model], visible=False)
                 return
-            bars.update(shown[model], total=progress.steps or None, completed=progress.step, standing=progress.standing)
+            bars.update(shown[model], total=progress.steps or None, completed=progress.step, status=progress.status)
 
         yield report

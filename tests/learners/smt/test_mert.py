@@ -53,7 +53,7 @@ def test_short_k_best_lists_are_merged_over_iterations():
     assert [progress.step for progress in seen] == list(range(1, len(seen) + 1))
     assert bleu_of(translator, pairs, weights) == pytest.approx(seen[-1].best_bleu)
     assert seen[-1].best_bleu > seen[0].bleu
-    assert seen[0].standing == f"tuned 1 of at most 6 times, BLEU {seen[0].bleu:.2f}"
+    assert seen[0].status == f"tuned 1 of at most 6 times, BLEU {seen[0].bleu:.2f}"
 
 
 def test_same_seed_gives_same_weights_and_the_translator_keeps_its_own():
