@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from sacrebleu.metrics.ter import TER
 
-from leaderboard.metrics.bleu import statistics
+from leaderboard.metrics.bleu import count_ngram_matches
 from leaderboard.metrics.recall import RecallCounter, RecallCounts, content_words, total_recall
 from leaderboard.metrics.ter import ter_statistics
 
@@ -54,7 +54,7 @@ def score_rounds(pairs: Sequence[Pair]) -> list[bytes]:
     """Score post-edit rounds and pack what a ledger would keep of them."""
     counter = RecallCounter(content_words("en"))
     return [
-        statistics(output, reference).to_bytes()
+        count_ngram_matches(output, reference).to_bytes()
         + ter_statistics(output, reference).to_bytes()
         + counter.add(output, reference).to_bytes()
         for output, reference in pairs

@@ -26,7 +26,7 @@ from lambdas.registry import DEFAULT_RUNS, PhaseRecord, PhaseState, Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.store.sqlite import SQLiteStore
 from lambdas.task_loader import await_text
-from leaderboard.metrics.bleu import score, statistics
+from leaderboard.metrics.bleu import count_ngram_matches, sentence_score
 from task.feedback import FeedbackSpec
 from task.layout import Layout
 from task.names import run_id
@@ -42,8 +42,8 @@ T = TypeVar("T")
 
 def rounds(run: Run, phase: Phase) -> Iterator[Round]:
     """Rounds as a copying system would play them."""
-    counted = [(source, statistics(source, target)) for source, target in pairs(DIFFERENT)]
-    packed = [(source, score(counts), counts.to_bytes()) for source, counts in counted]
+    counted = [(source, count_ngram_matches(source, target)) for source, target in pairs(DIFFERENT)]
+    packed = [(source, sentence_score(counts), counts.to_bytes()) for source, counts in counted]
     ticks = 0
     for index, (translation, reward, counts) in enumerate(islice(cycle(packed), phase.layout.total)):
         ticks += to_ticks(reward)

@@ -26,8 +26,8 @@ from lambdas.scoreboard import Scoreboard, contest
 from lambdas.store import Store, open_store
 from lambdas.task_loader import load_phase
 from leaderboard.families import Role, RoleKind
-from leaderboard.metrics.bleu import score, statistics
-from leaderboard.metrics.bootstrap import RESAMPLES, Blocks
+from leaderboard.metrics.bleu import count_ngram_matches, sentence_score
+from leaderboard.metrics.bootstrap import RESAMPLES, BlockRewards
 from leaderboard.summaries import RunIdentity, Summary
 from leaderboard.table import make_board
 from simulator.cloud.template import SamTemplate
@@ -81,8 +81,8 @@ def stored_run(store: Store, texts: list[tuple[str, str]]) -> tuple[PhaseRecord,
     ticks = 0
     for index in range(phase.layout.total):
         translation, reference = texts[phase.layout.place(index).sentence % PAIRS]
-        counts = statistics(translation, reference)
-        reward = score(counts)
+        counts = count_ngram_matches(translation, reference)
+        reward = sentence_score(counts)
         ticks += to_ticks(reward)
         store.append(Round(run, index, translation, reward, reward, counts.to_bytes(), ticks, ticks, index))
     return record, run
@@ -104,7 +104,7 @@ def rescoring_fold(store: Store, record: PhaseRecord, run: Run) -> float:
 
 def full_scale_summary(number: int, texts: list[tuple[str, str]]) -> Summary:
     """A training run of 1,297,974 rounds; folded once, and then varied, because 200 of them would take long."""
-    known = [(score(counts), counts.to_bytes()) for counts in (statistics(*pair) for pair in texts)]
+    known = [(sentence_score(counts), counts.to_bytes()) for counts in (count_ngram_matches(*pair) for pair in texts)]
     layout = TRAINING.layout
     results = (RoundResult(k, *known[k * 7919 % PAIRS], k) for k in range(layout.total))
     identity = RunIdentity(f"run-{number}", "bench", TRAINING.name, f"X-{number}", 1, 0)
@@ -123,7 +123,7 @@ def varied(summary: Summary, number: int) -> Summary:
     return Summary(identity, replace(summary.record, curve=curve, total=total))
 
 
-def numpy_bootstrap(runs: list[Blocks]) -> None:
+def numpy_bootstrap(runs: list[BlockRewards]) -> None:
     rng = np.random.default_rng(0)
     count = len(runs[0].earned)
     sizes = np.array(runs[0].rounds)

@@ -15,16 +15,18 @@ from lambdas.store import documents
 from lambdas.store.interface import Store
 from leaderboard.metrics.online import GapError, RelativeReward
 from leaderboard.summaries import RunIdentity, Summary, SummaryError
-from leaderboard.table import Board, Contest, HeldOut, make_board
+from leaderboard.table import Board, BoardPhase, HeldOutBlock, make_board
 from task.rounds import Round, Run
 
 CHUNK = 50_000  # rounds folded before a summary is kept: what an interruption can cost
 
 
-def contest(record: PhaseRecord) -> Contest:
+def contest(record: PhaseRecord) -> BoardPhase:
     """A phase as the judge sees it."""
     layout = record.phase.layout
-    return Contest(record.phase.name, record.state.value, layout.total, HeldOut.of(layout), record.feedback.signature)
+    return BoardPhase(
+        record.phase.name, record.state.value, layout.total, HeldOutBlock.of(layout), record.feedback.signature
+    )
 
 
 class Scoreboard:
@@ -51,7 +53,7 @@ class Scoreboard:
         if record.phase.repeatable:
             return _without_places(make_board(judge, summaries, roles, now=now))
         own = [summary for summary in summaries if viewer and summary.identity.participant == viewer.name]
-        return make_board(replace(judge, held_out=HeldOut(0, 0, [])), own, roles, now=now, visible="own")
+        return make_board(replace(judge, held_out=HeldOutBlock(0, 0, [])), own, roles, now=now, visible="own")
 
     def summaries(self, record: PhaseRecord) -> list[Summary]:
         """Of every run of a phase that anything is known of."""
@@ -160,7 +162,7 @@ def _without_places(board: Board) -> Board:
         )
         for row in board.rows
     ]
-    return replace(board, held_out=HeldOut(held_out.passes, 0, []), rows=rows)
+    return replace(board, held_out=HeldOutBlock(held_out.passes, 0, []), rows=rows)
 
 
 def _rounded(told: RelativeReward) -> RelativeReward:

@@ -25,8 +25,8 @@ class Scorer:
 
     def score(self, translation: str, reference: str, *, run: str, index: int) -> ScoredTranslation:
         """Score the translation of round ``index`` of a run. The same round always gets the same noise."""
-        statistics = bleu.statistics(translation, reference)
-        true_reward, noise = bleu.score(statistics), self.feedback.parsed_noise
+        statistics = bleu.count_ngram_matches(translation, reference)
+        true_reward, noise = bleu.sentence_score(statistics), self.feedback.parsed_noise
         observed = true_reward if noise is None else noise.apply(true_reward, self._uniform(run, index))
         return ScoredTranslation(observed, true_reward, statistics)
 

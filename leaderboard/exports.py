@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from leaderboard.families import RoleKind
-from leaderboard.table import Board, Row, Status
+from leaderboard.table import Board, Row, RowStatus
 
 _LATEX = str.maketrans(
     {
@@ -77,7 +77,7 @@ def to_csv(board: Board) -> str:
 
 def to_latex(board: Board) -> str:
     """A table in the manner of the task paper's: oracles and baselines first, then the others by rank."""
-    finished = [row for row in board.rows if row.status is Status.FINISHED]
+    finished = [row for row in board.rows if row.status is RowStatus.FINISHED]
     pinned = [row for row in finished if row.role is not RoleKind.CONTESTANT]
     others = [row for row in finished if row.role is RoleKind.CONTESTANT]
     sections = [_latex_rows(rows) for rows in (pinned, others) if rows]

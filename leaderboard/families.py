@@ -30,7 +30,7 @@ class Role:
     family: str | None = None  # None for what its name says
 
 
-def family_named(system: str) -> str:
+def family_from_name(system: str) -> str:
     """The family that a name tells: what comes before its first hyphen."""
     return system.partition("-")[0]
 
@@ -67,7 +67,7 @@ class Families:
 
     def _own_family(self, summary: Summary) -> str:
         role = self._roles.get((summary.identity.participant, summary.identity.system))
-        return role.family if role and role.family else family_named(summary.identity.system)
+        return role.family if role and role.family else family_from_name(summary.identity.system)
 
     def _ordered(self, summaries: Sequence[Summary], kind: RoleKind, total: int) -> list[Summary]:
         """Finished ones first, and of those the best."""

@@ -16,10 +16,10 @@ from leaderboard.table import Board, Row
 
 Format = Literal["svg", "png", "pdf"]
 FORMATS: tuple[Format, ...] = ("svg", "png", "pdf")
-MOST_RUNS = 20  # in one figure: more lines, and their colours, cannot be told apart
+MAX_RUNS = 20  # in one figure: more lines, and their colours, cannot be told apart
 PNG_SCALE = 2.0
 DASHES = {RoleKind.CONTESTANT.value: [1, 0], RoleKind.BASELINE.value: [2, 2], RoleKind.ORACLE.value: [7, 4]}
-SETTLED = 10  # rounds of a long phase before which a mean is noise that would squeeze the rest of its curve
+MIN_REGRET_ROUNDS = 10  # rounds of a long phase before which a mean is noise that would squeeze the rest of its curve
 
 Point = dict[str, Any]
 
@@ -39,14 +39,14 @@ def drawn(board: Board) -> list[Row]:
     """All oracles and baselines, and the best of the others."""
     pinned = [row for row in board.rows if row.role is not RoleKind.CONTESTANT]
     others = [row for row in board.rows if row.role is RoleKind.CONTESTANT]
-    return [*pinned, *others[: max(0, MOST_RUNS - len(pinned))]]
+    return [*pinned, *others[: max(0, MAX_RUNS - len(pinned))]]
 
 
 def curve_points(board: Board) -> list[Point]:
     """Cumulative reward and running regret of every run that is drawn, at every checkpoint."""
     rows, curves = drawn(board), {row.run: row.curve for row in board.rows}
     names, points = labels(rows), []
-    settled = SETTLED if board.total >= 100 * SETTLED else 1
+    settled = MIN_REGRET_ROUNDS if board.total >= 100 * MIN_REGRET_ROUNDS else 1
     for row in rows:
         oracle = curves[row.regret.oracle] if row.regret else []
         for place, (rounds, reward) in enumerate(zip(board.checkpoints, row.curve, strict=False)):
@@ -191,7 +191,7 @@ def figure(name: str, board: Board) -> Figure | None:
     )
     colours = alt.Scale(domain=systems, scheme=scheme)
     dashes = alt.Scale(domain=systems, range=[DASHES[row.role] for row in rows])
-    look = Look(
+    look = LineStyle(
         alt.Stroke("system:N", scale=colours, legend=legend),
         alt.StrokeDash("system:N", scale=dashes, legend=legend),
         alt.Color("system:N", scale=colours, legend=None),
@@ -204,7 +204,7 @@ def figure(name: str, board: Board) -> Figure | None:
 PAPER: dict[str, Any] = {"titleFontWeight": "normal", "titleFontSize": 12, "labelFontSize": 11, "gridColor": "#e6e6e6"}
 
 
-class Look(NamedTuple):
+class LineStyle(NamedTuple):
     """How lines are drawn, and the dots on them."""
 
     stroke: alt.Stroke

@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-SITE = Path(__file__).parent / "site"
-FRONT = "index.html"
-SETTINGS = "page.json"
-CHARTS = "charts.json"
-LIBRARY = "vega.js"
+SITE_FOLDER = Path(__file__).parent / "site"
+INDEX_FILE = "index.html"
+SETTINGS_FILE = "page.json"
+CHARTS_FILE = "charts.json"
+VEGA_FILE = "vega.js"
 
 CONTENT_TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -26,7 +26,7 @@ CONTENT_TYPES = {
 }
 
 
-class File(NamedTuple):
+class PageFile(NamedTuple):
     """One file of the page."""
 
     name: str
@@ -39,27 +39,27 @@ class File(NamedTuple):
 
 def site_files() -> dict[str, bytes]:
     """What lies in ``site/``, by name."""
-    return {path.name: path.read_bytes() for path in sorted(SITE.iterdir()) if path.suffix in CONTENT_TYPES}
+    return {path.name: path.read_bytes() for path in sorted(SITE_FOLDER.iterdir()) if path.suffix in CONTENT_TYPES}
 
 
 class Page:
     """The files of the page by name; ``makers`` make those that do not lie there. Safe to share between threads."""
 
     def __init__(self, makers: Mapping[str, Callable[[], bytes]] | None = None) -> None:
-        self._files = {name: File(name, content.decode()) for name, content in site_files().items()}
+        self._files = {name: PageFile(name, content.decode()) for name, content in site_files().items()}
         self._makers = dict(makers or {})
         self._making = {name: threading.Lock() for name in self._makers}
         self.headers = {
-            "Content-Security-Policy": _security(self._files[FRONT].content),
+            "Content-Security-Policy": _security(self._files[INDEX_FILE].content),
             "Referrer-Policy": "no-referrer",
         }
 
-    def file(self, name: str) -> File | None:
+    def file(self, name: str) -> PageFile | None:
         """A file, or None if there is no such file."""
         if name not in self._files and name in self._makers:
             with self._making[name]:  # once; whoever else wants it meanwhile waits
                 if name not in self._files:
-                    self._files[name] = File(name, self._makers[name]().decode())
+                    self._files[name] = PageFile(name, self._makers[name]().decode())
         return self._files.get(name)
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from leaderboard.exports import to_csv
-from leaderboard.page import CHARTS, LIBRARY, SETTINGS, settings, site_files
+from leaderboard.page import CHARTS_FILE, SETTINGS_FILE, VEGA_FILE, settings, site_files
 from leaderboard.table import Board
 from task.atomic_files import staged_file, write_bytes
 
@@ -26,14 +26,14 @@ PACKING = "import sys; from leaderboard.publication import pack; pack(sys.argv[1
 
 
 @cache
-def charts() -> bytes:
+def charts_json() -> bytes:
     """The charts that the page draws, by name, each with a data set called ``points`` that the page fills."""
     from leaderboard.figures import page_charts  # the drawing library takes a moment to load
 
     return _json({name: chart.to_dict() for name, chart in page_charts().items()})
 
 
-def library() -> bytes:
+def vega_bundle() -> bytes:
     """Vega with all it needs. It takes seconds to pack, so it is packed once for each version, and kept."""
     kept = _cache() / f"vega-{version('vl-convert-python')}.js"
     if not kept.exists():
@@ -55,13 +55,13 @@ def _cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "banditmt"
 
 
-MAKERS: dict[str, Callable[[], bytes]] = {CHARTS: charts, LIBRARY: library}
+GENERATED_FILES: dict[str, Callable[[], bytes]] = {CHARTS_FILE: charts_json, VEGA_FILE: vega_bundle}
 
 
 def write_site(folder: Path) -> None:
     """All files of the page but its settings and data."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, content in {**site_files(), CHARTS: charts(), LIBRARY: library()}.items():
+    for name, content in {**site_files(), CHARTS_FILE: charts_json(), VEGA_FILE: vega_bundle()}.items():
         write_bytes(folder / name, content)
 
 
@@ -75,7 +75,7 @@ def export_page(board: Board, folder: Path) -> None:
     write_site(folder)
     phases = sorted(totals, key=totals.__getitem__)
     told = settings(phases, data="data/{phase}.json", table="data/{phase}.csv", live=False)
-    write_bytes(folder / SETTINGS, told.encode())
+    write_bytes(folder / SETTINGS_FILE, told.encode())
 
 
 def _json(value: Any) -> bytes:

@@ -15,7 +15,7 @@ from itertools import accumulate, pairwise
 from typing import Any, Self
 
 from leaderboard.metrics.bleu import MAX_ORDER, BleuStatistics
-from leaderboard.metrics.bootstrap import Blocks
+from leaderboard.metrics.bootstrap import BlockRewards
 from leaderboard.metrics.online import OnlineRecord, Tally, checkpoints
 from task.layout import Layout
 from task.rounds import RoundResult
@@ -76,13 +76,15 @@ class Summary:
         """Ticks after k rounds: at the checkpoints, at the ends of blocks, and where the run stands."""
         return {**self.record.curve, self.rounds: self.record.total.ticks}
 
-    def blocks(self, total: int) -> Blocks:
+    def blocks(self, total: int) -> BlockRewards:
         """What it earned by blocks: the complete ones, and the short one at the end of a finished run."""
         ends = list(range(self.record.stride, self.rounds + 1, self.record.stride))
         if self.rounds == total and total % self.record.stride:
             ends.append(total)
         ticks = [self.curve[end] for end in ends]
-        return Blocks(tuple(b - a for a, b in pairwise([0, *ticks])), tuple(b - a for a, b in pairwise([0, *ends])))
+        return BlockRewards(
+            tuple(b - a for a, b in pairwise([0, *ticks])), tuple(b - a for a, b in pairwise([0, *ends]))
+        )
 
     def fold(self, results: Iterable[RoundResult], layout: Layout) -> "Summary":
         """Return the summary continued with further rounds in their order. Raises GapError if some are missing."""

@@ -19,12 +19,12 @@ from leaderboard.summaries import Summary, block_length
 from task.layout import Layout
 from task.rounds import TICKS
 
-ABANDONED_AFTER = 3 * 24 * 3600 * 1000  # milliseconds without a round
+ABANDONED_AFTER_MS = 3 * 24 * 3600 * 1000  # milliseconds without a round
 AXIS_BLOCKS = 4  # every so many ends of blocks are on the axis, so that curves are also smooth where k is linear
 CURVE_DIGITS = 4  # decimals of cumulative rewards in curves
 
 
-class Status(StrEnum):
+class RowStatus(StrEnum):
     """How a run came to stand where it stands."""
 
     FINISHED = "finished"
@@ -33,7 +33,7 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class HeldOut:
+class HeldOutBlock:
     """The passes over the held-out block."""
 
     passes: int
@@ -41,18 +41,18 @@ class HeldOut:
     ends: list[int]  # rounds played when each pass is over
 
     @classmethod
-    def of(cls, layout: Layout) -> "HeldOut":
+    def of(cls, layout: Layout) -> "HeldOutBlock":
         return cls(layout.blocks, layout.block, list(layout.pass_ends))
 
 
 @dataclass(frozen=True, slots=True)
-class Contest:
+class BoardPhase:
     """The phase that is judged."""
 
     phase: str
     state: str  # open, frozen or closed
     total: int  # rounds of a finished run
-    held_out: HeldOut
+    held_out: HeldOutBlock
     signature: str  # of the reward
 
 
@@ -74,7 +74,7 @@ class Row:
     participant: str
     system: str
     attempt: int
-    status: Status
+    status: RowStatus
     role: RoleKind
     family: str | None
     rank: int | None
@@ -110,7 +110,7 @@ class Board:
     total: int
     visible: str  # "all" or "own"
     updated_at: int | None
-    held_out: HeldOut
+    held_out: HeldOutBlock
     signatures: dict[str, str]
     checkpoints: list[int]
     rows: list[Row]
@@ -121,7 +121,7 @@ class Board:
 
 
 def make_board(
-    contest: Contest, summaries: Iterable[Summary], roles: Iterable[Role] = (), *, now: int, visible: str = "all"
+    contest: BoardPhase, summaries: Iterable[Summary], roles: Iterable[Role] = (), *, now: int, visible: str = "all"
 ) -> Board:
     """Judge the runs of a phase, as things stand at ``now`` (milliseconds since 1970)."""
     shown = _shown(summaries, contest.total)
@@ -158,7 +158,7 @@ def _shown(summaries: Iterable[Summary], total: int) -> list[Summary]:
 class _Judge:
     """Judges the runs of one phase against each other."""
 
-    def __init__(self, contest: Contest, summaries: Sequence[Summary], roles: Iterable[Role], now: int) -> None:
+    def __init__(self, contest: BoardPhase, summaries: Sequence[Summary], roles: Iterable[Role], now: int) -> None:
         self._contest, self._now = contest, now
         self._summaries = {summary.identity.run: summary for summary in summaries}
         self._families = Families(summaries, roles, contest.total)
@@ -205,14 +205,14 @@ class _Judge:
             return None
         resampled = self._resampled_difference(better, worse, count)
         observed = (first.mean - second.mean) / TICKS
-        return Difference.judge(observed, resampled, confidence=bootstrap.CONFIDENCE, blocks=count)
+        return Difference.from_resamples(observed, resampled, confidence=bootstrap.CONFIDENCE, blocks=count)
 
-    def _status(self, summary: Summary) -> Status:
+    def _status(self, summary: Summary) -> RowStatus:
         if summary.rounds >= self._contest.total:
-            return Status.FINISHED
+            return RowStatus.FINISHED
         last_at = summary.record.last_at
-        quiet = last_at is not None and self._now - last_at > ABANDONED_AFTER
-        return Status.ABANDONED if quiet or self._contest.state == "closed" else Status.RUNNING
+        quiet = last_at is not None and self._now - last_at > ABANDONED_AFTER_MS
+        return RowStatus.ABANDONED if quiet or self._contest.state == "closed" else RowStatus.RUNNING
 
     def _regret(self, summary: Summary) -> Regret | None:
         oracle = self._families.oracle(summary)
@@ -272,12 +272,12 @@ def _regret(oracle: Summary, system: Summary) -> tuple[int, float]:
 
 def _ranked(rows: Sequence[Row], judge: _Judge) -> list[Row]:
     """Finished rows, best first and with their ranks and groups; then running ones, then abandoned, furthest first."""
-    finished = sorted((row for row in rows if row.status is Status.FINISHED), key=_by_reward)
+    finished = sorted((row for row in rows if row.status is RowStatus.FINISHED), key=_by_reward)
     contestants = [row for row in finished if row.role is RoleKind.CONTESTANT]
     ranks, groups = _ranks(contestants), _groups(contestants, judge)
     others = sorted(
-        (row for row in rows if row.status is not Status.FINISHED),
-        key=lambda row: (row.status is Status.ABANDONED, -row.rounds, row.system, row.participant),
+        (row for row in rows if row.status is not RowStatus.FINISHED),
+        key=lambda row: (row.status is RowStatus.ABANDONED, -row.rounds, row.system, row.participant),
     )
     return [replace(row, rank=ranks.get(row.run), group=groups.get(row.run)) for row in finished] + others
 

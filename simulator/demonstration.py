@@ -7,7 +7,7 @@ from lambdas.registry import Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.store import Store
 from leaderboard.metrics.bootstrap import Difference
-from leaderboard.table import Row, Status
+from leaderboard.table import Row, RowStatus
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ def finished_rows(store: Store, phase: str, participant: str) -> dict[str, Row]:
         return {}
     scoreboard.catch_up(record)
     own = (row for row in scoreboard.board(record).rows if row.participant == participant)
-    return {row.system: row for row in own if row.status is Status.FINISHED}
+    return {row.system: row for row in own if row.status is RowStatus.FINISHED}
 
 
 def learner_gains(

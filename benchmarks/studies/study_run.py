@@ -14,7 +14,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from leaderboard.metrics.bleu import corpus_bleu, statistics, total
+from leaderboard.metrics.bleu import corpus_bleu, count_ngram_matches, sum_statistics
 from learners.journal import JournalEntry
 from simulator.competition import RunSpec
 from task.layout import Layout
@@ -47,7 +47,7 @@ class StudyRun:
 
         def held_out(number: int) -> HeldOutPass:
             rounds = layout.rounds_of_pass(number)
-            counts = total(statistics(entries[k].translation, references[k]) for k in rounds)
+            counts = sum_statistics(count_ngram_matches(entries[k].translation, references[k]) for k in rounds)
             return HeldOutPass(corpus_bleu(counts), counts.candidates[0] / counts.reference_length)
 
         rewards = np.array([entry.reward for entry in entries]).round(DECIMALS)

@@ -157,7 +157,7 @@ def _complaint(record: PhaseRecord, position: int, played: Round) -> str | None:
     if not (0 <= played.observed_reward <= 1 and 0 <= played.true_reward <= 1):
         return "a score lies between 0 and 1"
     try:
-        earned = bleu.score(bleu.BleuStatistics.from_bytes(played.statistics))
+        earned = bleu.sentence_score(bleu.BleuStatistics.from_bytes(played.statistics))
     except ValueError as failure:
         return str(failure)
     if not math.isclose(earned, played.true_reward, rel_tol=0, abs_tol=TOLERANCE):

@@ -8,7 +8,7 @@ from aws_lambda_powertools.event_handler import Response
 from lambdas import errors, wiring
 from lambdas.handlers.api import LambdaFunction, Resolver, json_response, revalidated_response, to_json
 from leaderboard.exports import to_csv
-from leaderboard.page import FRONT, SETTINGS, File, settings
+from leaderboard.page import INDEX_FILE, SETTINGS_FILE, PageFile, settings
 
 BOARD = "v1/leaderboard/{phase}"  # relative to the page, because the stage is part of its address
 
@@ -50,20 +50,20 @@ def _add_api_routes(app: Resolver) -> None:
 def _add_page_routes(app: Resolver) -> None:
     @app.get("/")
     def front() -> Response[str]:
-        return _page_file_response(app, wiring.page().file(FRONT))
+        return _page_file_response(app, wiring.page().file(INDEX_FILE))
 
-    @app.get(f"/{SETTINGS}")
+    @app.get(f"/{SETTINGS_FILE}")
     def page_settings() -> Response[str]:
         phases = [phase.phase for phase in wiring.service().phases()]
         content = settings(phases, data=BOARD, table=f"{BOARD}?format=csv", live=True)
-        return _page_file_response(app, File(SETTINGS, content))
+        return _page_file_response(app, PageFile(SETTINGS_FILE, content))
 
     @app.get("/<file>")
     def page_file(file: str) -> Response[str]:
         return _page_file_response(app, wiring.page().file(file))
 
 
-def _page_file_response(app: Resolver, file: File | None) -> Response[str]:
+def _page_file_response(app: Resolver, file: PageFile | None) -> Response[str]:
     if file is None:
         raise errors.NotFoundError()
     return revalidated_response(app, file.content, file.content_type, wiring.page().headers)

@@ -121,7 +121,7 @@ def _difference(
         return None
     pairs = zip(drawn, first_drawn, strict=True)
     differences = [mine - theirs for mine, theirs in pairs if theirs is not None]
-    return Difference.judge(value - first, differences, confidence=CONFIDENCE, blocks=blocks)
+    return Difference.from_resamples(value - first, differences, confidence=CONFIDENCE, blocks=blocks)
 
 
 def _block_sums(statistics: Sequence[Sequence[float]]) -> npt.NDArray[np.float64]:

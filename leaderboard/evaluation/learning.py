@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from leaderboard.evaluation.comparison import check_aligned
-from leaderboard.metrics.bleu import statistics
+from leaderboard.metrics.bleu import count_ngram_matches
 from leaderboard.metrics.bootstrap import CONFIDENCE, Difference
 from leaderboard.metrics.learning_curve import Block, CurveModel, ErrorRate, Slope, fit_blocks, resampled_slopes, series
 from leaderboard.metrics.sentence_bleu import smoothed_bleu
@@ -67,7 +67,7 @@ def cut_blocks(
             edits, length = ter_statistics(hypothesis, reference)
             errors, size, words = errors + edits, size + length, words + length
         else:
-            counts = statistics(hypothesis, reference)
+            counts = count_ngram_matches(hypothesis, reference)
             errors, size = errors + 1 - smoothed_bleu(counts), size + 1
             words += counts.reference_length
         if words >= block_words:
@@ -85,4 +85,4 @@ def _difference(
     drawn = zip(resampled_slopes(blocks[name], model), resampled_slopes(blocks[first], model), strict=True)
     observed = slopes[name].percentage - slopes[first].percentage
     differences = [mine - theirs for mine, theirs in drawn]
-    return Difference.judge(observed, differences, confidence=CONFIDENCE, blocks=len(blocks[name]))
+    return Difference.from_resamples(observed, differences, confidence=CONFIDENCE, blocks=len(blocks[name]))

@@ -27,7 +27,7 @@ def bleu_measure() -> Measure:
     """Return corpus BLEU."""
 
     def statistics(hypotheses: Sequence[str], references: Sequence[str]) -> list[Statistics]:
-        counts = map(bleu.statistics, hypotheses, references)
+        counts = map(bleu.count_ngram_matches, hypotheses, references)
         return [(*each.matches, *each.candidates, each.reference_length) for each in counts]
 
     def score(sums: Sequence[float]) -> float | None:
@@ -41,7 +41,7 @@ def sentence_bleu_measure(smoothing: Smoothing = Smoothing.ADD_ONE_HIGHER) -> Me
     """Return the mean of smoothed sentence BLEU."""
 
     def statistics(hypotheses: Sequence[str], references: Sequence[str]) -> list[Statistics]:
-        counts = map(bleu.statistics, hypotheses, references)
+        counts = map(bleu.count_ngram_matches, hypotheses, references)
         return [(smoothed_bleu(each, smoothing), 1.0) for each in counts]
 
     return Measure("SBLEU", smoothing.signature, True, statistics, _percentage)

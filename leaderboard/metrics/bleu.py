@@ -56,10 +56,10 @@ class BleuStatistics(NamedTuple):
         return cls((m1, m2, m3, m4), (c1, c2, c3, c4), reference_length)
 
 
-EMPTY = BleuStatistics((0, 0, 0, 0), (0, 0, 0, 0), 0)
+EMPTY_STATISTICS = BleuStatistics((0, 0, 0, 0), (0, 0, 0, 0), 0)
 
 
-def statistics(hypothesis: str, reference: str) -> BleuStatistics:
+def count_ngram_matches(hypothesis: str, reference: str) -> BleuStatistics:
     """Count matching n-grams of two whitespace-tokenised strings."""
     candidate, gold = hypothesis.split(), reference.split()
     length = len(candidate)
@@ -103,7 +103,7 @@ def _clipped_matches(
     return matched
 
 
-def score(counts: BleuStatistics) -> float:
+def sentence_score(counts: BleuStatistics) -> float:
     """Smoothed sentence BLEU in [0, 1] of the statistics of one sentence."""
     length = counts.candidates[0]
     if not length:
@@ -119,7 +119,7 @@ def score(counts: BleuStatistics) -> float:
 
 def sentence_bleu(hypothesis: str, reference: str) -> float:
     """The task's feedback: smoothed sentence BLEU in [0, 1] of two whitespace-tokenised strings."""
-    return score(statistics(hypothesis, reference))
+    return sentence_score(count_ngram_matches(hypothesis, reference))
 
 
 def corpus_bleu(counts: BleuStatistics) -> float:
@@ -135,9 +135,9 @@ def corpus_bleu(counts: BleuStatistics) -> float:
     return 100 * math.exp(log_precisions / MAX_ORDER + brevity)
 
 
-def total(many: Iterable[BleuStatistics]) -> BleuStatistics:
+def sum_statistics(many: Iterable[BleuStatistics]) -> BleuStatistics:
     """The statistics of a whole corpus."""
-    summed = EMPTY
+    summed = EMPTY_STATISTICS
     for counts in many:
         summed = summed.plus(counts)
     return summed

@@ -38,7 +38,9 @@ class Difference:
         return self.low > 0 or self.high < 0
 
     @classmethod
-    def judge(cls, observed: float, resampled: Sequence[float], *, confidence: float, blocks: int) -> "Difference":
+    def from_resamples(
+        cls, observed: float, resampled: Sequence[float], *, confidence: float, blocks: int
+    ) -> "Difference":
         """What resampled differences of means tell about the observed one.
 
         Interval and p-value come from the same distribution, so that they agree: the p-value is the smallest level at
@@ -68,7 +70,7 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Blocks:
+class BlockRewards:
     """What a run earned in each block, in ticks or any other unit that adds up."""
 
     earned: tuple[int, ...]
@@ -78,9 +80,9 @@ class Blocks:
     def mean(self) -> float:
         return sum(self.earned) / sum(self.rounds)
 
-    def prefix(self, blocks: int) -> "Blocks":
+    def prefix(self, blocks: int) -> "BlockRewards":
         """The first blocks of the run."""
-        return Blocks(self.earned[:blocks], self.rounds[:blocks])
+        return BlockRewards(self.earned[:blocks], self.rounds[:blocks])
 
     def resampled(self) -> list[float]:
         """The mean of every resample; the n-th of one run is drawn like the n-th of any other with as many blocks."""

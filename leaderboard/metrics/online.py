@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
-from leaderboard.metrics.bleu import EMPTY, BleuStatistics, corpus_bleu
+from leaderboard.metrics.bleu import EMPTY_STATISTICS, BleuStatistics, corpus_bleu
 from task.layout import Layout
 from task.rounds import TICKS, RoundResult, to_ticks
 
@@ -29,7 +29,7 @@ class Tally:
 
     rounds: int = 0
     ticks: int = 0
-    statistics: BleuStatistics = EMPTY
+    statistics: BleuStatistics = EMPTY_STATISTICS
 
     @property
     def reward(self) -> float:

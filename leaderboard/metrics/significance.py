@@ -43,7 +43,7 @@ def paired_block_bootstrap(
     sizes = np.diff(np.append(starts, differences.size)).astype(np.float64)
     observed = float(differences.mean())
     means = _resampled_means(sums, sizes, resamples, np.random.default_rng(seed))
-    return Difference.judge(observed, means.tolist(), confidence=confidence, blocks=starts.size)
+    return Difference.from_resamples(observed, means.tolist(), confidence=confidence, blocks=starts.size)
 
 
 def _paired_differences(first: npt.ArrayLike, second: npt.ArrayLike) -> npt.NDArray[np.float64]:

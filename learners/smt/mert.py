@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.metrics.bleu import BleuStatistics, corpus_bleu, statistics, total
+from leaderboard.metrics.bleu import BleuStatistics, corpus_bleu, count_ngram_matches, sum_statistics
 from learners.errors import TrainingError
 from learners.smt.forest import LogLinearTranslator, Vector
 from learners.smt.line_search import CandidatePool, line_search, statistics_rows
@@ -127,10 +127,10 @@ class _KBestLists:
                 if key not in counts:
                     has_new = True
                     features[key] = derivation.features
-                    counts[key] = statistics(derivation.translation, reference)
+                    counts[key] = count_ngram_matches(derivation.translation, reference)
                 if rank == 0:
                     chosen.append(counts[key])
-        return corpus_bleu(total(chosen)), has_new
+        return corpus_bleu(sum_statistics(chosen)), has_new
 
     def pool(self) -> CandidatePool:
         sizes = [len(features) for features in self._features]

@@ -12,7 +12,7 @@ from lambdas.audit import Auditor, Discrepancy
 from lambdas.registry import PhaseRecord, Registry, RegistryError
 from lambdas.scoreboard import Scoreboard
 from lambdas.store import Store
-from leaderboard.families import Role, RoleKind, family_named
+from leaderboard.families import Role, RoleKind, family_from_name
 from simulator.cli.progress_bars import progress_bars
 from simulator.cli.stores import JsonOption, StoreOption, open_existing_store, stack_region
 from simulator.tasks import DEFAULT_STORE
@@ -53,7 +53,7 @@ def _release(store: str, participant: str, system: str, kind: RoleKind) -> None:
 
 
 def _family(role: Role) -> str:
-    return role.family or family_named(role.system)
+    return role.family or family_from_name(role.system)
 
 
 @oracle.command("set")

@@ -17,7 +17,7 @@ from lambdas.scoreboard import Scoreboard
 from leaderboard.exports import to_csv, to_latex
 from leaderboard.families import RoleKind
 from leaderboard.publication import export_page
-from leaderboard.table import Board, Row, Status
+from leaderboard.table import Board, Row, RowStatus
 from simulator.cli.stores import JsonOption, StoreOption, open_existing_store
 from simulator.tasks import DEFAULT_STORE
 
@@ -130,16 +130,16 @@ def _table(headings: Sequence[str], rows: Sequence[tuple[Mapping[str, str | Text
 
 
 def _style(row: Row) -> str | None:
-    if row.status is not Status.FINISHED:
+    if row.status is not RowStatus.FINISHED:
         return "dim"
     return {RoleKind.ORACLE: "cyan", RoleKind.BASELINE: "yellow"}.get(row.role)
 
 
 def _cells(row: Row) -> dict[str, str | Text]:
     last = row.passes[-1] if row.passes else None
-    place = str(row.rank) + _letter(row.group) if row.rank else "" if row.status is Status.FINISHED else "…"
+    place = str(row.rank) + _letter(row.group) if row.rank else "" if row.status is RowStatus.FINISHED else "…"
     marks = [row.role.value] if row.role is not RoleKind.CONTESTANT else []
-    if row.status is not Status.FINISHED:
+    if row.status is not RowStatus.FINISHED:
         marks.append(f"{row.status.value} at {row.progress:.0%}")
     system = _printable(row.system) + (f" ({', '.join(marks)})" if marks else "")
     half = "" if row.interval is None else f"±{(row.interval[1] - row.interval[0]) / 2:.4f}"

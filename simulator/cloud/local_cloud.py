@@ -27,7 +27,7 @@ def local_gateway(template: SamTemplate, service: Service) -> Gateway:
     The cloud bundle contains the built leaderboard page; here its files are built when they are first requested.
     """
     wiring.use_service(service)
-    wiring.use_page(Page(publication.MAKERS))
+    wiring.use_page(Page(publication.GENERATED_FILES))
     return Gateway(template, load_handlers(template), lambda key: _is_known_key(service, key))
 
 

@@ -65,7 +65,7 @@ def opened(browser, served):
 
 @pytest.fixture(scope="session")
 def contest():
-    return boards.contest_board()
+    return boards.dev_board()
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ import math
 import random
 
 from leaderboard.families import Role, RoleKind
-from leaderboard.metrics.bleu import BleuStatistics, score, statistics
+from leaderboard.metrics.bleu import BleuStatistics, count_ngram_matches, sentence_score
 from leaderboard.summaries import RunIdentity, Summary
-from leaderboard.table import Board, Contest, HeldOut, make_board
+from leaderboard.table import Board, BoardPhase, HeldOutBlock, make_board
 from task.feedback import SENTENCE_BLEU
 from task.layout import Layout
 from task.rounds import RoundResult
@@ -37,11 +37,11 @@ UNFINISHED = {"acme-reinforce": (7_300, 1), "umbra-linucb": (2_150, 24 * 9)}  # 
 
 def sample_board() -> Board:
     """A dev phase in its middle."""
-    contest = Contest(
+    contest = BoardPhase(
         phase="dev",
         state="open",
         total=TOTAL,
-        held_out=HeldOut.of(LAYOUT),
+        held_out=HeldOutBlock.of(LAYOUT),
         signature=SENTENCE_BLEU.signature,
     )
     roles = [Role(participant, system, role) for system, participant, role, *_ in SYSTEMS]
@@ -61,7 +61,7 @@ def _summary(
         learned = 1 - math.exp(-haste * position / TOTAL * 2)
         quality = start + (end - start) * learned
         counts = _outcome(quality, length, rng, random.Random(position))
-        played.append(RoundResult(position, score(counts), counts.to_bytes(), begun + pace * position))
+        played.append(RoundResult(position, sentence_score(counts), counts.to_bytes(), begun + pace * position))
     return Summary.begin(identity, TOTAL).fold(played, LAYOUT)
 
 
@@ -74,4 +74,4 @@ def _outcome(quality: float, length: float, rng: random.Random, sentence: random
     while len(candidate) < words * length - rng.random():
         candidate.append("?")
     del candidate[max(1, round(words * length + rng.random() - 0.5)) :]
-    return statistics(" ".join(candidate), " ".join(reference))
+    return count_ngram_matches(" ".join(candidate), " ".join(reference))

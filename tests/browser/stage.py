@@ -64,7 +64,7 @@ def template() -> SamTemplate:
 @cache
 def make_files() -> None:
     """Make what a first visitor would else wait for."""
-    for make in publication.MAKERS.values():
+    for make in publication.GENERATED_FILES.values():
         make()
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import expect
 
-from leaderboard.table import HeldOut
+from leaderboard.table import HeldOutBlock
 from tests.browser.stage import BoardApi
 from tests.browser.visitor import CHARTS, drawn, lines
 from tests.leaderboard import boards
@@ -25,7 +25,7 @@ def test_every_chart_has_a_drawing_a_sentence_and_a_table(opened, url):
 
 
 def test_until_a_phase_is_closed_passes_are_counted(opened, served, contest):
-    hidden = replace(contest, held_out=HeldOut(4, 0, []))
+    hidden = replace(contest, held_out=HeldOutBlock(4, 0, []))
     page = drawn(opened(served(BoardApi({"dev": hidden}))))
     expect(page.locator("#visibility")).to_contain_text("Which rounds are held out is told when the phase is closed")
     expect(page.locator("#chart-corpus figcaption")).to_contain_text("the highest held-out corpus BLEU in pass 4")
@@ -39,18 +39,18 @@ def test_until_a_phase_is_closed_passes_are_counted(opened, served, contest):
 
 REASONS = {
     "under way": (
-        {"held_out": HeldOut(4, 0, [])},
+        {"held_out": HeldOutBlock(4, 0, [])},
         {
             "corpus": "The first of 4 held-out passes is told when a run has played 1/4 of its rounds",
             "regret": "Of 7 runs",
         },
     ),
     "without held-out passes": (
-        {"held_out": HeldOut(0, 0, [])},
+        {"held_out": HeldOutBlock(0, 0, [])},
         {"corpus": "This phase has no held-out passes", "length": "This phase has no held-out passes"},
     ),
     "not public": (
-        {"held_out": HeldOut(0, 0, []), "visible": "own"},
+        {"held_out": HeldOutBlock(0, 0, []), "visible": "own"},
         {"corpus": "Not told before this phase is closed", "sentence": "because nobody may know which rounds"},
     ),
 }

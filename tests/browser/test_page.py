@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from leaderboard.publication import export_page
-from leaderboard.table import Status, make_board
+from leaderboard.table import RowStatus, make_board
 from simulator.cloud.http_server import HttpServer, running
 from tests.browser.conftest import PHONE
 from tests.browser.stage import BoardApi, serving
@@ -231,10 +231,10 @@ def test_a_run_finishes_while_the_page_is_open(opened, url, api):
     page = drawn(opened(url))
     page.evaluate("document.querySelector('#finished tr:nth-child(2)').marked = true")
     page.locator("input[aria-label='Compare ELM-domain-adaptation']").focus()
-    later = boards.contest_summaries()
+    later = boards.dev_summaries()
     finished = boards.summary("ELM-reinforce", participant="elm", start=0.5, end=0.95, seed=11)
     runs = [finished if each.identity.system == "ELM-reinforce" else each for each in later]
-    api.boards["dev"] = make_board(boards.dev_contest(), runs, boards.ORGANISER_ROLES, now=boards.NOW)
+    api.boards["dev"] = make_board(boards.dev_phase(), runs, boards.ORGANISER_ROLES, now=boards.NOW)
     expect(page.locator("#finished")).to_contain_text("ELM-reinforce")
     assert systems(page)[0] == "ELM-reinforce"
     expect(page.locator("#announcer")).to_contain_text("ELM-reinforce\u2069 has finished")
@@ -301,9 +301,9 @@ def test_two_hundred_runs(opened, served):
 
 
 def test_an_exported_page_needs_nothing_but_files(opened, tmp_path):
-    board = boards.contest_board(state="closed")
+    board = boards.dev_board(state="closed")
     export_page(board, tmp_path)
-    assert {row.status for row in board.rows} == {Status.FINISHED, Status.ABANDONED}
+    assert {row.status for row in board.rows} == {RowStatus.FINISHED, RowStatus.ABANDONED}
     with running(HttpServer(("127.0.0.1", 0), StaticFiles(tmp_path))) as server:
         page = drawn(opened(server.url + "/index.html"))
         assert len(systems(page)) == 5

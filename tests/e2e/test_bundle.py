@@ -23,7 +23,7 @@ import pytest
 from lambdas.registry import Registry
 from lambdas.store import open_store
 from lambdas.task_loader import load_phase
-from leaderboard.page import CHARTS, LIBRARY, site_files
+from leaderboard.page import CHARTS_FILE, VEGA_FILE, site_files
 from simulator.cloud.events import proxy_event
 from simulator.cloud.http_messages import HttpRequest
 from simulator.cloud.template import SamTemplate
@@ -102,7 +102,7 @@ def test_every_module_of_the_service_is_in_the_bundle(bundle: Path) -> None:
 
 def test_a_bundle_carries_the_whole_page(bundle: Path) -> None:
     files = {file.name for file in (bundle / "leaderboard" / "site").iterdir()}
-    assert files == {*site_files(), CHARTS, LIBRARY}
+    assert files == {*site_files(), CHARTS_FILE, VEGA_FILE}
 
 
 # in the real runtime

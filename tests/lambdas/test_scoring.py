@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lambdas.scoring import Scorer
-from leaderboard.metrics.bleu import statistics
+from leaderboard.metrics.bleu import count_ngram_matches
 from task.feedback import FeedbackSpec
 
 HYPOTHESIS, REFERENCE = "the cat sat on the mat", "the cat is on the mat"
@@ -20,7 +20,7 @@ def scorer(noise="none", seed=3, fingerprint=FINGERPRINT):
 def test_without_noise_the_learner_observes_the_true_reward():
     scored = scorer().score(HYPOTHESIS, REFERENCE, run="r", index=0)
     assert scored.observed_reward == scored.true_reward == pytest.approx(0.142872, abs=5e-7)
-    assert scored.statistics == statistics(HYPOTHESIS, REFERENCE)
+    assert scored.statistics == count_ngram_matches(HYPOTHESIS, REFERENCE)
 
 
 @pytest.mark.parametrize("noise", NOISES)

@@ -1,6 +1,6 @@
 """Sample leaderboards of invented participants, folded from made-up rounds by the same code as real ones.
 
-``contest_board()`` is a dev phase in its middle: finished runs, one under way, one abandoned, oracles, baselines.
+``dev_board()`` is a dev phase in its middle: finished runs, one under way, one abandoned, oracles, baselines.
 ``hostile_board()`` has names that a page must survive, though the service admits no such names. ``crowded_board()``
 has as many runs as asked for, ``empty_board()`` none. ``python -m tests.leaderboard.boards`` prints the first as JSON.
 """
@@ -10,9 +10,9 @@ import random
 from functools import cache
 
 from leaderboard.families import Role, RoleKind
-from leaderboard.metrics.bleu import score, statistics
+from leaderboard.metrics.bleu import count_ngram_matches, sentence_score
 from leaderboard.summaries import RunIdentity, Summary
-from leaderboard.table import Contest, HeldOut, make_board
+from leaderboard.table import BoardPhase, HeldOutBlock, make_board
 from task.feedback import SENTENCE_BLEU
 from task.layout import Layout
 from task.rounds import RoundResult
@@ -35,9 +35,9 @@ HOSTILE_NAMES = [
 ]
 
 
-def dev_contest(state="open", **changes):
-    fields = {"phase": "dev", "state": state, "total": TOTAL, "held_out": HeldOut.of(LAYOUT)}
-    return Contest(**{**fields, "signature": SENTENCE_BLEU.signature, **changes})
+def dev_phase(state="open", **changes):
+    fields = {"phase": "dev", "state": state, "total": TOTAL, "held_out": HeldOutBlock.of(LAYOUT)}
+    return BoardPhase(**{**fields, "signature": SENTENCE_BLEU.signature, **changes})
 
 
 @cache
@@ -49,8 +49,8 @@ def outcomes(tenths):
     for _ in range(200):
         reference = rng.choices(words, k=rng.randint(2, 12))
         candidate = [word if rng.random() < tenths / 10 else "?" for word in reference]
-        counts = statistics(" ".join(candidate), " ".join(reference))
-        found.append((score(counts), counts.to_bytes()))
+        counts = count_ngram_matches(" ".join(candidate), " ".join(reference))
+        found.append((sentence_score(counts), counts.to_bytes()))
     return found
 
 
@@ -84,7 +84,7 @@ ORGANISER_ROLES = [
 
 
 @cache
-def contest_summaries():
+def dev_summaries():
     return [
         summary("BNMT-oracle", participant="organiser", start=0.9, seed=1),
         summary("SMT-oracle", participant="organiser", start=0.8, seed=2),
@@ -101,8 +101,8 @@ def contest_summaries():
     ]
 
 
-def contest_board(state="open"):
-    return make_board(dev_contest(state), contest_summaries(), ORGANISER_ROLES, now=NOW)
+def dev_board(state="open"):
+    return make_board(dev_phase(state), dev_summaries(), ORGANISER_ROLES, now=NOW)
 
 
 def hostile_board():
@@ -110,22 +110,22 @@ def hostile_board():
         summary(name, participant=f"by {name}", start=0.4, end=0.5 + number / 50, seed=number)
         for number, name in enumerate(HOSTILE_NAMES)
     ]
-    return make_board(dev_contest(), [*contest_summaries()[:3], *runs], ORGANISER_ROLES, now=NOW)
+    return make_board(dev_phase(), [*dev_summaries()[:3], *runs], ORGANISER_ROLES, now=NOW)
 
 
 def crowded_board(runs=200):
     """Many runs; to be quick, most of them share their rounds with another."""
-    few = contest_summaries()
+    few = dev_summaries()
     crowd = [
         Summary(identity(f"system-{number:03d}", f"team-{number % 20:02d}"), few[number % len(few)].record)
         for number in range(runs - len(few))
     ]
-    return make_board(dev_contest(), [*few, *crowd], ORGANISER_ROLES, now=NOW)
+    return make_board(dev_phase(), [*few, *crowd], ORGANISER_ROLES, now=NOW)
 
 
 def empty_board():
-    return make_board(dev_contest(), [], now=NOW)
+    return make_board(dev_phase(), [], now=NOW)
 
 
 if __name__ == "__main__":
-    print(json.dumps(contest_board().as_dict(), indent=1, ensure_ascii=False))
+    print(json.dumps(dev_board().as_dict(), indent=1, ensure_ascii=False))

@@ -16,7 +16,7 @@ def rows_of(board):
 
 class TestCsv:
     def test_one_line_per_row_and_every_number_unrounded(self):
-        board = boards.contest_board()
+        board = boards.dev_board()
         read = rows_of(board)
         assert [row["run"] for row in read] == [row.run for row in board.rows]
         for line, row in zip(read, board.rows, strict=True):
@@ -27,7 +27,7 @@ class TestCsv:
             assert (line["status"], line["role"]) == (row.status.value, row.role.value)
 
     def test_what_is_not_known_is_empty(self):
-        oracle_free = make_board(boards.dev_contest(), [boards.summary("x", 30, start=0.5)], now=boards.NOW)
+        oracle_free = make_board(boards.dev_phase(), [boards.summary("x", 30, start=0.5)], now=boards.NOW)
         [line] = rows_of(oracle_free)
         unknown = ("rank", "group", "family", "interval_low", "regret", "regret_low", "regret_oracle", "corpus_bleu")
         assert {line[name] for name in unknown} == {""}
@@ -44,7 +44,7 @@ class TestCsv:
 
 class TestLatex:
     def test_a_table_of_finished_runs(self):
-        text = to_latex(boards.contest_board())
+        text = to_latex(boards.dev_board())
         assert r"1 & ELM-domain-adaptation & 1,192.6 & 0.2982 & [0.2821, 0.3140] & 0.4166 & 25.7\,\% & 51.1 \\" in text
         assert "CEDAR" not in text
         lines = text.splitlines()
@@ -55,7 +55,7 @@ class TestLatex:
         assert "% reward: sentBLEU|" in text
 
     def test_what_is_not_known_is_a_dash(self):
-        one = make_board(boards.dev_contest(total=5), [boards.summary("x", 5, start=0.5)], now=boards.NOW)
+        one = make_board(boards.dev_phase(total=5), [boards.summary("x", 5, start=0.5)], now=boards.NOW)
         assert "1 & x & " in to_latex(one)
         assert r"& -- & -- & -- & -- \\" in to_latex(one)
 

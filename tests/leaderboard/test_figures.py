@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from leaderboard.figures import FIGURES, MOST_RUNS, curve_points, drawn, figure, labels, pass_points, save_figures
+from leaderboard.figures import FIGURES, MAX_RUNS, curve_points, drawn, figure, labels, pass_points, save_figures
 from leaderboard.table import make_board
 from tests.leaderboard import boards
 
 
 def test_points_are_those_of_the_board():
-    board = boards.contest_board()
+    board = boards.dev_board()
     rows = {row.system: row for row in board.rows}
     points = {(point["system"], point["rounds"]): point for point in curve_points(board)}
     last = points["BNMT-EL", boards.TOTAL]
@@ -24,12 +24,12 @@ def test_points_are_those_of_the_board():
 
 
 def test_without_an_oracle_there_is_no_regret():
-    board = make_board(boards.dev_contest(), boards.contest_summaries(), now=boards.NOW)
+    board = make_board(boards.dev_phase(), boards.dev_summaries(), now=boards.NOW)
     assert {point["regret"] for point in curve_points(board)} == {None}
 
 
 def test_runs_can_be_told_apart_by_their_labels():
-    row = boards.contest_board().rows[0]
+    row = boards.dev_board().rows[0]
     several = [
         replace(row, run="1", system="a"),
         replace(row, run="2", system="b", participant="x"),
@@ -42,7 +42,7 @@ def test_runs_can_be_told_apart_by_their_labels():
 def test_of_many_runs_the_best_are_drawn_beside_all_oracles_and_baselines():
     board = boards.crowded_board(100)
     chosen = drawn(board)
-    assert len(chosen) == MOST_RUNS
+    assert len(chosen) == MAX_RUNS
     assert {row.system for row in board.rows if row.role != "contestant"} <= {row.system for row in chosen}
     assert "system-000" in {row.system for row in chosen}  # which is as good as an oracle
 
@@ -62,7 +62,7 @@ def look(name, board, channel):
 
 
 def test_a_system_looks_the_same_in_all_figures_and_its_dashes_tell_its_role():
-    board = boards.contest_board()
+    board = boards.dev_board()
     strokes = [look(name, board, "stroke")["scale"] for name in FIGURES]
     assert strokes[0] == strokes[1] == strokes[2]
     dashes = look("reward", board, "strokeDash")["scale"]
@@ -71,20 +71,20 @@ def test_a_system_looks_the_same_in_all_figures_and_its_dashes_tell_its_role():
 
 
 def test_the_legend_names_what_is_drawn_and_nothing_else():
-    board = boards.contest_board()
+    board = boards.dev_board()
     assert "BNMT-oracle" in look("reward", board, "stroke")["legend"]["values"]
     assert "BNMT-oracle" not in look("regret", board, "stroke")["legend"]["values"]
     assert "BNMT-EL" in look("regret", board, "stroke")["legend"]["values"]
 
 
 def test_the_regret_of_the_first_rounds_of_a_long_phase_is_not_drawn():
-    assert {point["rounds"] for point in curve_points(boards.contest_board()) if point["regret"] is None} == set(
+    assert {point["rounds"] for point in curve_points(boards.dev_board()) if point["regret"] is None} == set(
         range(1, 10)
     )
 
 
 def test_files(tmp_path):
-    written = save_figures(boards.contest_board(), tmp_path / "new" / "folder", ["svg"])
+    written = save_figures(boards.dev_board(), tmp_path / "new" / "folder", ["svg"])
     assert [path.name for path in written] == ["dev-regret.svg", "dev-reward.svg", "dev-held-out.svg"]
     for path in written:
         text = "".join(ET.parse(path).getroot().itertext())
@@ -92,7 +92,7 @@ def test_files(tmp_path):
 
 
 def test_every_format(tmp_path):
-    board = make_board(boards.dev_contest(), [boards.summary("x", 100, start=0.5)], now=boards.NOW)
+    board = make_board(boards.dev_phase(), [boards.summary("x", 100, start=0.5)], now=boards.NOW)
     begins = {path.suffix: path.read_bytes()[:4] for path in save_figures(board, tmp_path)}
     assert begins == {".svg": b"<svg", ".png": b"\x89PNG", ".pdf": b"%PDF"}
 

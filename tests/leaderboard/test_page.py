@@ -26,7 +26,7 @@ class References(HTMLParser):
 
 def test_the_page_loads_only_what_lies_beside_it():
     document = References()
-    document.feed((page.SITE / "index.html").read_text())
+    document.feed((page.SITE_FOLDER / "index.html").read_text())
     files = set(page.site_files())
     assert {address for address in document.addresses if not address.startswith("#")} <= files
     assert document.inline == []
@@ -55,13 +55,13 @@ def test_what_is_missing_is_made_once():
 
 def test_what_lies_there_is_not_made(monkeypatch, tmp_path):
     for name in ("index.html", "vega.js"):
-        (tmp_path / name).write_text((page.SITE / "index.html").read_text())
-    monkeypatch.setattr(page, "SITE", tmp_path)
+        (tmp_path / name).write_text((page.SITE_FOLDER / "index.html").read_text())
+    monkeypatch.setattr(page, "SITE_FOLDER", tmp_path)
     assert content(Page({"vega.js": lambda: pytest.fail("made")}), "vega.js").startswith("<!doctype html>")
 
 
 def test_a_page_without_a_policy_is_not_shown(monkeypatch, tmp_path):
     (tmp_path / "index.html").write_text("<!doctype html>")
-    monkeypatch.setattr(page, "SITE", tmp_path)
+    monkeypatch.setattr(page, "SITE_FOLDER", tmp_path)
     with pytest.raises(ValueError, match="no Content-Security-Policy"):
         Page()

@@ -19,11 +19,11 @@ def exported(board, folder):
 @pytest.fixture
 def packed(monkeypatch, tmp_path):
     """A library that is packed already, so that these tests need not wait for it."""
-    monkeypatch.setattr(publication, "library", lambda: b"the library")
+    monkeypatch.setattr(publication, "vega_bundle", lambda: b"the library")
 
 
 def test_every_chart_takes_its_data_by_name():
-    charts = json.loads(publication.charts())
+    charts = json.loads(publication.charts_json())
     assert set(charts) == {
         "regret",
         "reward",
@@ -42,7 +42,7 @@ def test_every_chart_takes_its_data_by_name():
 
 
 def test_an_export_has_the_data_beside_the_page(packed, tmp_path):
-    board = boards.contest_board()
+    board = boards.dev_board()
     written = exported(board, tmp_path / "site")
     assert {"index.html", "style.css", "page.js", "vega.js", "charts.json", "page.json"} < written
     assert {"data/dev.json", "data/dev.csv"} < written
@@ -56,7 +56,7 @@ def test_an_export_has_the_data_beside_the_page(packed, tmp_path):
 
 
 def test_phases_join_in_one_folder_shortest_first(packed, tmp_path):
-    exported(make_board(boards.dev_contest(phase="training", total=9_000), [], now=boards.NOW), tmp_path)
+    exported(make_board(boards.dev_phase(phase="training", total=9_000), [], now=boards.NOW), tmp_path)
     exported(boards.empty_board(), tmp_path)
     written = exported(boards.empty_board(), tmp_path)
     assert json.loads((tmp_path / "page.json").read_text())["phases"] == ["dev", "training"]
@@ -72,7 +72,7 @@ def test_the_library_is_packed_once_and_kept(monkeypatch, tmp_path):
         Path(command[-1]).write_text("window.vegaEmbed = 1")
 
     monkeypatch.setattr("subprocess.run", run)
-    assert publication.library() == publication.library() == b"window.vegaEmbed = 1"
+    assert publication.vega_bundle() == publication.vega_bundle() == b"window.vegaEmbed = 1"
     assert len(packing) == 1
     assert len(list((tmp_path / "banditmt").iterdir())) == 1
 

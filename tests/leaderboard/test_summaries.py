@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leaderboard.metrics.bleu import statistics
+from leaderboard.metrics.bleu import count_ngram_matches
 from leaderboard.metrics.online import GapError
 from leaderboard.summaries import RunIdentity, Summary, SummaryError, block_length
 from task.layout import Layout
@@ -18,7 +18,7 @@ ROUNDS = list(made_up_rounds(600, start=0.3, end=0.8))
 BEGUN = Summary.begin(identity("x"), TOTAL)
 WHOLE = BEGUN.fold(ROUNDS, LAYOUT)
 
-COUNTS = statistics("a b", "a b").to_bytes()
+COUNTS = count_ngram_matches("a b", "a b").to_bytes()
 
 
 def small(rewards, total=None):

@@ -5,20 +5,20 @@ import json
 import pytest
 
 from leaderboard.families import Role, RoleKind
-from leaderboard.metrics.bleu import statistics
+from leaderboard.metrics.bleu import count_ngram_matches
 from leaderboard.summaries import Summary
-from leaderboard.table import ABANDONED_AFTER, Contest, HeldOut, make_board
+from leaderboard.table import ABANDONED_AFTER_MS, BoardPhase, HeldOutBlock, make_board
 from task.layout import Layout
 from task.rounds import TICKS, RoundResult
 from tests.leaderboard import boards
-from tests.leaderboard.boards import NOW, ORGANISER_ROLES, contest_summaries, dev_contest, identity
+from tests.leaderboard.boards import NOW, ORGANISER_ROLES, dev_phase, dev_summaries, identity
 
-COUNTS = statistics("a b", "a c").to_bytes()
+COUNTS = count_ngram_matches("a b", "a c").to_bytes()
 
 
 def contest(total, **changes):
-    plain = {"phase": "dev", "state": "open", "total": total, "held_out": HeldOut(0, 0, []), "signature": "s"}
-    return Contest(**{**plain, **changes})
+    plain = {"phase": "dev", "state": "open", "total": total, "held_out": HeldOutBlock(0, 0, []), "signature": "s"}
+    return BoardPhase(**{**plain, **changes})
 
 
 def run(system, rewards, *, participant="acme", attempt=1, total=None, at=NOW):
@@ -39,7 +39,7 @@ def by_system(board):
 
 @pytest.fixture(scope="module")
 def board():
-    return boards.contest_board()
+    return boards.dev_board()
 
 
 class TestOnTheWholeSample:
@@ -122,7 +122,7 @@ class TestOnTheWholeSample:
         assert board.updated_at == max(row.last_at for row in board.rows)
 
     def test_it_is_json_and_the_same_whatever_the_order_of_runs(self, board):
-        turned = make_board(dev_contest(), contest_summaries()[::-1], ORGANISER_ROLES[::-1], now=NOW)
+        turned = make_board(dev_phase(), dev_summaries()[::-1], ORGANISER_ROLES[::-1], now=NOW)
         as_text = json.dumps(board.as_dict())
         ours, theirs = json.loads(as_text), json.loads(json.dumps(turned.as_dict()))
         assert ours == theirs
@@ -189,8 +189,8 @@ class TestStatus:
         ("age", "state", "status"),
         [
             (0, "open", "running"),
-            (ABANDONED_AFTER - 1, "frozen", "running"),
-            (ABANDONED_AFTER + 1, "open", "abandoned"),
+            (ABANDONED_AFTER_MS - 1, "frozen", "running"),
+            (ABANDONED_AFTER_MS + 1, "open", "abandoned"),
             (0, "closed", "abandoned"),
         ],
     )

@@ -7,7 +7,7 @@ import pytest
 from lambdas import wiring
 from lambdas.handlers import read
 from lambdas.service import Service
-from leaderboard.page import SITE, Page
+from leaderboard.page import SITE_FOLDER, Page
 from tests.lambdas import tasks
 from tests.lambdas.handlers.events import CONTEXT, event
 
@@ -32,7 +32,7 @@ def ask(path, **headers):
 
 def test_the_front_page_needs_no_key_and_has_a_strict_policy():
     status, headers, body = ask("/")
-    assert (status, body) == (200, (SITE / "index.html").read_text())
+    assert (status, body) == (200, (SITE_FOLDER / "index.html").read_text())
     assert headers["Content-Type"] == "text/html; charset=utf-8"
     assert (headers["X-Content-Type-Options"], headers["Referrer-Policy"]) == ("nosniff", "no-referrer")
     policy = dict(part.strip().split(" ", 1) for part in headers["Content-Security-Policy"].split(";"))

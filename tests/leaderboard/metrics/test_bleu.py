@@ -9,13 +9,13 @@ from sacrebleu.metrics.bleu import BLEU
 
 from leaderboard.metrics.bleu import (
     CORPUS_SIGNATURE,
-    EMPTY,
+    EMPTY_STATISTICS,
     BleuStatistics,
     corpus_bleu,
-    score,
+    count_ngram_matches,
     sentence_bleu,
-    statistics,
-    total,
+    sentence_score,
+    sum_statistics,
 )
 from task.feedback import SENTENCE_BLEU
 
@@ -44,7 +44,7 @@ def test_the_card_s_examples(hypothesis, reference, expected):
 
 
 def test_the_second_example_counts_as_the_card_says():
-    counts = statistics("schwarz gr.xxl / xxxl", "black , size xxl / xxxl")
+    counts = count_ngram_matches("schwarz gr.xxl / xxxl", "black , size xxl / xxxl")
     assert counts == BleuStatistics((2, 1, 0, 0), (4, 3, 2, 1), 6)
 
 
@@ -74,7 +74,7 @@ def test_equals_sacrebleu_wherever_a_unigram_matches(hypothesis, reference):
 @given(sentences, sentences)
 def test_a_score_lies_between_0_and_1_and_is_1_only_when_every_ngram_agrees(hypothesis, reference):
     ours = sentence_bleu(hypothesis, reference)
-    counts = statistics(hypothesis, reference)
+    counts = count_ngram_matches(hypothesis, reference)
     assert 0 <= ours <= 1
     assert (ours == 1) == (
         counts.matches == counts.candidates and counts.reference_length == len(hypothesis.split()) > 0
@@ -87,7 +87,7 @@ def test_two_texts_of_the_same_ngrams_are_one_to_bleu():
 
 @given(pairs)
 def test_corpus_bleu_equals_sacrebleu(corpus):
-    ours = corpus_bleu(total(statistics(hypothesis, reference) for hypothesis, reference in corpus))
+    ours = corpus_bleu(sum_statistics(count_ngram_matches(hypothesis, reference) for hypothesis, reference in corpus))
     theirs = SACREBLEU_CORPUS.corpus_score([h for h, _ in corpus], [[r for _, r in corpus]]).score
     assert ours == pytest.approx(theirs, abs=1e-9)
 
@@ -95,12 +95,12 @@ def test_corpus_bleu_equals_sacrebleu(corpus):
 def test_corpus_bleu_of_the_card_s_held_out_passes():
     references = ["the red shirt", "machine washable at 30 degrees"]
     passes = [["a red shirt", "washable at 30 °"], ["the red shirt", "machine washable at 30 °"]]
-    scores = [corpus_bleu(total(map(statistics, outputs, references))) for outputs in passes]
+    scores = [corpus_bleu(sum_statistics(map(count_ngram_matches, outputs, references))) for outputs in passes]
     assert scores == [pytest.approx(44.815, abs=5e-4), pytest.approx(72.313, abs=5e-4)]
 
 
 def test_corpus_bleu_of_nothing_is_zero():
-    assert corpus_bleu(EMPTY) == 0.0
+    assert corpus_bleu(EMPTY_STATISTICS) == 0.0
 
 
 counts = st.builds(
@@ -117,7 +117,9 @@ def test_packing_is_lossless(value):
 
 
 def test_a_sentence_packs_into_nine_bytes():
-    assert statistics("the cat sat on the mat", "the cat is on the mat").to_bytes().hex() == "050301000605040306"
+    assert (
+        count_ngram_matches("the cat sat on the mat", "the cat is on the mat").to_bytes().hex() == "050301000605040306"
+    )
 
 
 @pytest.mark.parametrize("packed", ["", "0503010006050403", "05030100060504030601", "050301000605040386"])
@@ -129,12 +131,12 @@ def test_bytes_that_are_no_statistics_are_refused(packed):
 @given(counts, counts, counts)
 def test_adding_is_associative_and_has_a_zero(a, b, c):
     assert a.plus(b).plus(c) == a.plus(b.plus(c))
-    assert a.plus(EMPTY) == a == EMPTY.plus(a)
+    assert a.plus(EMPTY_STATISTICS) == a == EMPTY_STATISTICS.plus(a)
 
 
 def test_statistics_are_sufficient():
-    counts = statistics("the cat sat on the mat", "the cat is on the mat")
-    assert score(counts) == sentence_bleu("the cat sat on the mat", "the cat is on the mat")
+    counts = count_ngram_matches("the cat sat on the mat", "the cat is on the mat")
+    assert sentence_score(counts) == sentence_bleu("the cat sat on the mat", "the cat is on the mat")
 
 
 def fields(signature):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.metrics import bootstrap
-from leaderboard.metrics.bootstrap import Blocks, Difference, interval
+from leaderboard.metrics.bootstrap import BlockRewards, Difference, interval
 from leaderboard.metrics.significance import paired_block_bootstrap
 from task.rounds import TICKS
 
@@ -25,29 +25,29 @@ def test_packed_sums_are_the_sums_of_what_was_drawn(blocks):
     earned = tuple(rng.randrange(20_000 * TICKS) for _ in range(blocks))  # a run of four million full rewards
     rounds = (*[20_000] * (blocks - 1), 17)
     expected = [sum(earned[i] for i in draw) / sum(rounds[i] for i in draw) for draw in drawn(blocks)]
-    assert Blocks(earned, rounds).resampled() == expected
+    assert BlockRewards(earned, rounds).resampled() == expected
 
 
 def test_the_largest_run_there_can_be_does_not_overflow():
-    blocks = Blocks((20_000 * TICKS,) * 200, (20_000,) * 200)
+    blocks = BlockRewards((20_000 * TICKS,) * 200, (20_000,) * 200)
     assert set(blocks.resampled()) == {float(TICKS)}
 
 
 def test_runs_are_resampled_alike_so_that_differences_are_paired():
-    one, other = Blocks((5, 1, 9, 4), (10,) * 4), Blocks((6, 2, 10, 5), (10,) * 4)
+    one, other = BlockRewards((5, 1, 9, 4), (10,) * 4), BlockRewards((6, 2, 10, 5), (10,) * 4)
     differences = [b - a for a, b in zip(one.resampled(), other.resampled(), strict=True)]
     assert differences == [pytest.approx(0.1)] * bootstrap.RESAMPLES
 
 
 def test_a_prefix_and_its_mean():
-    blocks = Blocks((5, 1, 9, 4), (10, 10, 10, 5))
+    blocks = BlockRewards((5, 1, 9, 4), (10, 10, 10, 5))
     assert blocks.mean == 19 / 35
-    assert blocks.prefix(2) == Blocks((5, 1), (10, 10))
+    assert blocks.prefix(2) == BlockRewards((5, 1), (10, 10))
 
 
 def test_one_block_cannot_be_resampled():
     with pytest.raises(ValueError, match="at least two blocks"):
-        Blocks((5,), (10,)).resampled()
+        BlockRewards((5,), (10,)).resampled()
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=50), st.floats(0.01, 0.99))
@@ -61,12 +61,12 @@ def test_it_agrees_with_the_bootstrap_over_single_rounds():
     first, second = rng.uniform(0, 0.62, 4_000), rng.uniform(0, 0.6, 4_000)
     over_rounds = paired_block_bootstrap(first, second, block=20, resamples=4_000)
     blocks = [
-        Blocks(tuple(round(TICKS * float(part.sum())) for part in rewards.reshape(200, 20)), (20,) * 200)
+        BlockRewards(tuple(round(TICKS * float(part.sum())) for part in rewards.reshape(200, 20)), (20,) * 200)
         for rewards in (first, second)
     ]
     resampled = [(a - b) / TICKS for a, b in zip(*(each.resampled() for each in blocks), strict=True)]
     observed = (blocks[0].mean - blocks[1].mean) / TICKS
-    found = Difference.judge(observed, resampled, confidence=0.95, blocks=200)
+    found = Difference.from_resamples(observed, resampled, confidence=0.95, blocks=200)
     assert found.mean == pytest.approx(over_rounds.mean)
     width = over_rounds.high - over_rounds.low
     assert (found.low, found.high) == (

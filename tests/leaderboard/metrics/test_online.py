@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.metrics.bleu import score, statistics
+from leaderboard.metrics.bleu import count_ngram_matches, sentence_score
 from leaderboard.metrics.online import (
     GapError,
     OnlineRecord,
@@ -26,8 +26,8 @@ LAYOUT = Layout(blocks=2, block=2, gap=1)
 
 
 def played(index, hypothesis, reference):
-    counts = statistics(hypothesis, reference)
-    return RoundResult(index, score(counts), counts.to_bytes(), 0)
+    counts = count_ngram_matches(hypothesis, reference)
+    return RoundResult(index, sentence_score(counts), counts.to_bytes(), 0)
 
 
 def fold(rounds, layout=LAYOUT):
@@ -97,7 +97,7 @@ def test_totals_count_fresh_and_held_out_rounds():
 
 @given(st.lists(st.floats(0, 1), max_size=60), st.data())
 def test_a_record_does_not_depend_on_how_it_was_folded(rewards, data):
-    layout, counts = Layout(blocks=7, block=3, gap=7), statistics("a b", "a c").to_bytes()
+    layout, counts = Layout(blocks=7, block=3, gap=7), count_ngram_matches("a b", "a c").to_bytes()
     rounds = [RoundResult(k, reward, counts, k) for k, reward in enumerate(rewards)]
     at_once = fold(rounds, layout)
     one_by_one = OnlineRecord()

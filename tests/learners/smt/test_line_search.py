@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.metrics.bleu import BleuStatistics, corpus_bleu, statistics
+from leaderboard.metrics.bleu import BleuStatistics, corpus_bleu, count_ngram_matches
 from learners.smt.line_search import MAX_STEP, CandidatePool, corpus_bleu_of_rows, line_search, statistics_rows
 
 words = st.lists(st.sampled_from("abc"), min_size=1, max_size=7).map(" ".join)
@@ -15,7 +15,7 @@ texts = st.lists(st.lists(words, min_size=1, max_size=6), min_size=1, max_size=4
 
 
 def pool_of(sentences, features):
-    rows = statistics_rows([statistics(text, "a b c a b") for sentence in sentences for text in sentence])
+    rows = statistics_rows([count_ngram_matches(text, "a b c a b") for sentence in sentences for text in sentence])
     return CandidatePool(np.array(features), rows, np.cumsum([0, *map(len, sentences)]))
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from leaderboard.metrics.bleu import corpus_bleu, statistics, total
+from leaderboard.metrics.bleu import corpus_bleu, count_ngram_matches, sum_statistics
 from learners.errors import TrainingError
 from learners.smt.mert import MertConfig, TuningProgress, mert, normalise
 from tests.learners.smt.list_translator import ListTranslator, random_lists
@@ -22,7 +22,7 @@ def random_problem(seed, dimension=2):
 
 def bleu_of(translator, pairs, weights):
     best = (translator.forest(source, weights).best(weights).translation for source, _ in pairs)
-    return corpus_bleu(total(map(statistics, best, (reference for _, reference in pairs))))
+    return corpus_bleu(sum_statistics(map(count_ngram_matches, best, (reference for _, reference in pairs))))
 
 
 def exhaustive_bleu(translator, pairs):

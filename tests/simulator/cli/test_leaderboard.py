@@ -120,7 +120,7 @@ class TestLeaderboard:
 class TestPrinting:
     def test_every_kind_of_row(self):
         console = Console(width=160, record=True, file=io.StringIO())
-        print_board(boards.contest_board(), console)
+        print_board(boards.dev_board(), console)
         text = console.export_text()
         assert re.search(r"1a +ELM-domain-adaptation +elm +1,192\.6 +0\.2982 +±0\.0160 +0\.4166 +26% +51\.1", text)
         assert "CEDAR (abandoned at 22%)" in text
@@ -136,7 +136,7 @@ class TestPrinting:
     )
     def test_a_narrow_terminal_leaves_out_what_can_be_spared(self, width, spared):
         console = Console(width=width, record=True, file=io.StringIO())
-        print_board(boards.contest_board(), console)
+        print_board(boards.dev_board(), console)
         lines = console.export_text().splitlines()
         headings = ["#", "system", "participant", "reward", "mean", "95 %", "regret", "gap", "BLEU", "gain", "curve"]
         assert lines[1].replace("95 %", "95_%").split() == [
@@ -149,7 +149,7 @@ class TestPrinting:
 
     def test_a_terminal_too_narrow_for_names_breaks_them(self):
         console = Console(width=64, record=True, file=io.StringIO())
-        print_board(boards.contest_board(), console)
+        print_board(boards.dev_board(), console)
         lines = console.export_text().splitlines()
         assert all(len(line) <= 64 for line in lines[:20])
         [first] = [number for number, line in enumerate(lines) if line.startswith(" 1a")]
@@ -166,7 +166,7 @@ class TestPrinting:
     )
     def test_the_smallest_terminals_get_whole_numbers_only(self, width, first):
         console = Console(width=width, record=True, file=io.StringIO())
-        print_board(boards.contest_board(), console)
+        print_board(boards.dev_board(), console)
         lines = console.export_text().partition("#:")[0].splitlines()
         assert first in lines
         assert all(len(line) <= width for line in lines)
@@ -176,7 +176,7 @@ class TestPrinting:
 
     def test_one_long_name_costs_nobody_a_column(self):
         console = Console(width=120, record=True, file=io.StringIO())
-        board = boards.contest_board()
+        board = boards.dev_board()
         long = [replace(board.rows[0], system="x" * 64), *board.rows[1:]]
         print_board(replace(board, rows=long), console)
         lines = console.export_text().splitlines()
@@ -192,7 +192,7 @@ class TestPrinting:
 
     def test_more_groups_than_letters(self):
         console = Console(width=160, record=True, file=io.StringIO())
-        board = boards.contest_board()
+        board = boards.dev_board()
         many = [replace(row, group=27) if row.rank else row for row in board.rows]
         print_board(replace(board, rows=many), console)
         assert re.search(r" 1 +ELM-domain-adaptation", console.export_text())
@@ -335,7 +335,7 @@ class TestRebuildAndVerify:
 
 
 def test_the_page_is_written_with_its_data(banditmt, tmp_path, monkeypatch):
-    monkeypatch.setattr("leaderboard.publication.library", lambda: b"the library")
+    monkeypatch.setattr("leaderboard.publication.vega_bundle", lambda: b"the library")
     folder = tmp_path / "site"
     code, printed, told = banditmt("leaderboard", "--phase", "dev", "--html", str(folder))
     assert (code, printed) == (0, "")

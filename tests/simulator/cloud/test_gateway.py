@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from lambdas.errors import UnavailableError
-from leaderboard.page import SITE
+from leaderboard.page import SITE_FOLDER
 from simulator.cloud.events import LambdaContext
 from simulator.cloud.gateway import Gateway, Handler, RouteTable, load_handlers
 from simulator.cloud.http_messages import HttpRequest, HttpResponse, RejectionReason
@@ -370,7 +370,7 @@ def test_the_page_is_compressed_for_clients_that_accept_it(
     response = send(local_gateway(template, loaded.service), "GET", "/style.css", headers={"Accept-Encoding": accepted})
     assert (response.status, "Content-Encoding" in dict(response.headers)) == (200, compressed)
     body = gzip.decompress(response.body) if compressed else response.body
-    assert body == (SITE / "style.css").read_bytes()
+    assert body == (SITE_FOLDER / "style.css").read_bytes()
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/HEALTH", "/v1", "/%2e%2e"])

@@ -11,7 +11,7 @@ import pytest
 
 from lambdas import errors
 from lambdas.handlers import read
-from leaderboard.page import CHARTS, FRONT, LIBRARY, SETTINGS
+from leaderboard.page import CHARTS_FILE, INDEX_FILE, SETTINGS_FILE, VEGA_FILE
 from simulator.cloud.rate_limiter import QuotaSettings, ThrottleSettings
 from simulator.cloud.template import SamTemplate
 from simulator.errors import TemplateError
@@ -50,7 +50,9 @@ def test_every_route_that_is_not_public_needs_a_key(template: SamTemplate) -> No
 def test_the_relative_links_of_the_page_work_under_its_address(template: SamTemplate) -> None:
     page = template.resolve(template.source["Outputs"]["Page"]["Value"])
     assert page == "https://Api.execute-api.us-east-1.amazonaws.com/prod/"
-    assert all(not address.startswith("/") for address in (read.BOARD, FRONT, SETTINGS, CHARTS, LIBRARY))
+    assert all(
+        not address.startswith("/") for address in (read.BOARD, INDEX_FILE, SETTINGS_FILE, CHARTS_FILE, VEGA_FILE)
+    )
 
 
 def test_the_page_is_compressed_and_rounds_are_not(template: SamTemplate) -> None:
