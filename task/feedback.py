@@ -29,6 +29,7 @@ class Metric(NamedTuple):
 SENTENCE_BLEU = Metric(
     "sentence-bleu", "sentBLEU|nrefs:1|case:mixed|eff:yes|tok:none|smooth:floor[0.01]|nomatch:floored|v:1"
 )
+CHRF = Metric("chrf", "sentChrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|v:1")  # Popović 2016
 
 
 class FeedbackNoise(Protocol):
