@@ -1,7 +1,7 @@
-"""Real corpora come in here: one module per format, all of which give pairs and say where a file is wrong.
+"""Readers of real corpora, one module for each format. All yield pairs, and their errors name the file and line.
 
-Any file may be gzipped. An input is one path, or two (three with document ids) joined by commas where each language has
-its own file.
+Any file may be gzipped. An input is one path, or two joined by a comma where each language has its own file; a third
+path has the document ids.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ from corpora.task import Pair
 Languages = tuple[str, str]  # source and target codes
 Reader = Callable[[list[Path], Languages], Iterator[Pair]]
 
-ONE_FILE: dict[str, Reader] = {
+ONE_FILE_READERS: dict[str, Reader] = {
     ".tsv": tsv.read,
     ".jsonl": jsonl.read,
     ".tmx": tmx.read,
@@ -23,16 +23,18 @@ ONE_FILE: dict[str, Reader] = {
     ".gmo": gettext.read,
     ".xml": wmt_xml.read,
 }
-SEVERAL_FILES: dict[str, Reader] = {".sgm": sgm.read, ".sgml": sgm.read}
+ALIGNED_FILE_READERS: dict[str, Reader] = {".sgm": sgm.read, ".sgml": sgm.read}
 
-KNOWN = f"{', '.join(ONE_FILE)} or a directory of gettext catalogues; or two files of text or .sgm joined by a comma"
+SUPPORTED_INPUTS = (
+    f"{', '.join(ONE_FILE_READERS)}, a directory of gettext catalogues, or two files of text or .sgm joined by a comma"
+)
 
 
 def read_input(given: str, languages: Languages) -> Iterator[Pair]:
-    """The pairs of one input as it is given on the command line."""
+    """Return the pairs of one input, given as on the command line."""
     parts = [given] if given and Path(given).exists() else given.split(",")
     if not all(parts):
-        raise CorpusError(f"an input is a path, or several joined by commas, but {given!r} has an empty one")
+        raise CorpusError(f"the input {given!r} has an empty path; give one path, or several joined by commas")
     paths = [Path(part) for part in parts]
     for path in paths:
         if not path.exists():
@@ -42,13 +44,13 @@ def read_input(given: str, languages: Languages) -> Iterator[Pair]:
 
 def _reader(paths: list[Path]) -> Reader:
     if len(paths) > 1:
-        return SEVERAL_FILES.get(_suffix(paths[0]), text.read)
+        return ALIGNED_FILE_READERS.get(_suffix(paths[0]), text.read)
     if paths[0].is_dir():
         return gettext.read
     try:
-        return ONE_FILE[_suffix(paths[0])]
+        return ONE_FILE_READERS[_suffix(paths[0])]
     except KeyError:
-        raise InputError(f"cannot tell its format from its name; known are {KNOWN}", paths[0]) from None
+        raise InputError(f"its name does not tell its format; supported are {SUPPORTED_INPUTS}", paths[0]) from None
 
 
 def _suffix(path: Path) -> str:

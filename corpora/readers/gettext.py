@@ -1,7 +1,7 @@
-"""Gettext catalogues, as text (PO) or compiled (MO): one file, or all of one language in a tree of directories.
+"""Gettext catalogues, as text (PO) or compiled (MO): one file, or all files of one language in a directory tree.
 
-Catalogues translate from English, whatever the direction of the task. Strings of user interfaces carry the marks of
-keyboard shortcuts (``_File``, ``&File``, ``~File``), which are no text and are taken out where both sides have one.
+The message ids of catalogues are English in either direction of the task. Strings of user interfaces have markers of
+keyboard shortcuts (``_File``, ``&File``, ``~File``). They are not text, and are removed where both sides have one.
 """
 
 import re
@@ -18,7 +18,7 @@ from corpora.readers.languages import same_language
 from corpora.task import Pair
 
 MSGID_LANGUAGE = "en"
-MAX_BYTES = 256 << 20  # a catalogue is read as a whole; the largest that is known has 30 MB
+MAX_BYTES = 256 << 20  # a catalogue is read into memory; the largest known one has 30 MB
 SUFFIXES = (".po", ".mo", ".gmo")
 
 _SHORTCUTS = [re.compile(rf"{mark}(?=\w)") for mark in "_&~"]
@@ -26,17 +26,19 @@ _BETWEEN_LETTERS = re.compile(r"\w_\w|\w&\w|\w~\w")
 
 
 def read(paths: list[Path], languages: tuple[str, str]) -> Iterator[Pair]:
-    """The finished translations of one catalogue or of a tree; the document of a pair is its catalogue."""
+    """Yield the finished translations of a catalogue or a tree. The document of a pair is its catalogue."""
     (path,) = paths
     if MSGID_LANGUAGE not in languages or len(set(languages)) == 1:
-        raise InputError(f"catalogues translate from English, so one of {' and '.join(languages)} has to be 'en'", path)
+        raise InputError(f"catalogues translate from English, so {' or '.join(languages)} must be 'en'", path)
     if not path.is_dir():
         yield from _read_catalogue(path, languages, document=path.name)
         return
     foreign = languages[0] if languages[1] == MSGID_LANGUAGE else languages[1]
-    catalogues = [file for file in sorted(path.rglob("*")) if _is_catalogue(file) and _is_of(foreign, file, path)]
+    catalogues = [
+        file for file in sorted(path.rglob("*")) if _is_catalogue(file) and _is_in_language(foreign, file, path)
+    ]
     if not catalogues:
-        raise InputError(f"has no gettext catalogues of the language {foreign!r}", path)
+        raise InputError(f"has no gettext catalogue in the language {foreign!r}", path)
     for file in catalogues:
         yield from _read_catalogue(file, languages, document=str(file.relative_to(path)))
 
@@ -45,8 +47,8 @@ def _is_catalogue(file: Path) -> bool:
     return file.name.removesuffix(".gz").endswith(SUFFIXES) and file.is_file()
 
 
-def _is_of(language: str, file: Path, top: Path) -> bool:
-    """``po/de.po``, ``de/LC_MESSAGES/tool.mo`` or ``tool_de.po``: trees name the language in the path."""
+def _is_in_language(language: str, file: Path, top: Path) -> bool:
+    """Return whether a path names the language: ``po/de.po``, ``de/LC_MESSAGES/tool.mo`` or ``tool_de.po``."""
     stem = file.name.split(".")[0]
     parts = file.relative_to(top).parts[:-1]
     return any(same_language(language, part) for part in (stem, stem.rpartition("_")[2], *parts))
@@ -54,7 +56,7 @@ def _is_of(language: str, file: Path, top: Path) -> bool:
 
 def _read_catalogue(path: Path, languages: tuple[str, str], document: str) -> Iterator[Pair]:
     from_english = languages[0] == MSGID_LANGUAGE
-    for entry in _open(path).translated_entries():  # not the unfinished, fuzzy and obsolete ones
+    for entry in _open(path).translated_entries():  # without untranslated, fuzzy and obsolete ones
         for english, foreign in _texts(entry):
             english, foreign = without_shortcuts(" ".join(english.split()), " ".join(foreign.split()))
             yield Pair(english, foreign, document) if from_english else Pair(foreign, english, document)
@@ -66,12 +68,12 @@ def _texts(entry: polib.POEntry | polib.MOEntry) -> Iterator[tuple[str, str]]:
         return
     forms = [entry.msgstr_plural[number] for number in sorted(entry.msgstr_plural)]
     yield entry.msgid, forms[0]
-    if len(forms) == 2:  # with more, nobody knows which one the English plural stands for
+    if len(forms) == 2:  # with more, it is unknown which one translates the English plural
         yield entry.msgid_plural, forms[1]
 
 
 def without_shortcuts(english: str, foreign: str) -> tuple[str, str]:
-    """Take out shortcut marks; what looks like one in the middle of an untranslated name (``file_name``) stays."""
+    """Remove the shortcut markers, but not the same character within a name that is not translated (``file_name``)."""
     for shortcut in _SHORTCUTS:
         if len(shortcut.findall(english)) == len(shortcut.findall(foreign)) == 1:
             names = _words_with(shortcut, english) & _words_with(shortcut, foreign)
@@ -86,19 +88,19 @@ def _words_with(shortcut: re.Pattern[str], text: str) -> set[str]:
 
 def _open(path: Path) -> polib.POFile | polib.MOFile:
     parse = polib.pofile if path.name.removesuffix(".gz").endswith(".po") else polib.mofile
-    with tempfile.TemporaryDirectory() as aside, open_bytes(path) as stream:
+    with tempfile.TemporaryDirectory() as directory, open_bytes(path) as stream:
         content = stream.read(MAX_BYTES + 1)
         if len(content) > MAX_BYTES:
-            raise InputError(f"larger than {MAX_BYTES:,} bytes", path)
-        unpacked = Path(aside) / path.name  # polib wants a file, and takes a string that is none for content
+            raise InputError(f"is larger than {MAX_BYTES:,} bytes", path)
+        unpacked = Path(directory) / path.name  # polib takes a string that names no file for content
         unpacked.write_bytes(content)
         try:
             return parse(str(unpacked))
         except (OSError, ValueError, LookupError, struct.error, AttributeError, OverflowError, MemoryError) as wrong:
             reason = " ".join(str(wrong).replace(f" {unpacked}", "").split()) or type(wrong).__name__
-            raise InputError(f"not a sound gettext catalogue ({reason})", path, _line(wrong)) from None
+            raise InputError(f"is not a valid gettext catalogue ({reason})", path, _line_number(wrong)) from None
 
 
-def _line(wrong: Exception) -> int | None:
+def _line_number(wrong: Exception) -> int | None:
     found = re.search(r"\(line (\d+)\)", str(wrong))
     return int(found[1]) if found else None

@@ -1,6 +1,6 @@
-"""One JSON object per line: texts under their language codes, at the top or under ``translation``.
+"""JSON Lines: each object has its texts under their language codes, at the top level or under ``translation``.
 
-``{"de": "rot", "en": "red", "document": "shop-1", "id": 17}``, where document and id may be missing.
+``{"de": "rot", "en": "red", "document": "shop-1", "id": 17}``; document and id are optional.
 """
 
 import json
@@ -13,7 +13,7 @@ from corpora.task import Pair
 
 
 def read(paths: list[Path], languages: tuple[str, str]) -> Iterator[Pair]:
-    """Pairs of one file; an id that comes twice is refused."""
+    """Yield the pairs of one file. A repeated id is an InputError."""
     (path,) = paths
     seen: dict[object, int] = {}
     for number, line in enumerate(read_lines(path), start=1):
@@ -23,21 +23,21 @@ def read(paths: list[Path], languages: tuple[str, str]) -> Iterator[Pair]:
         identity = record.get("id")
         if isinstance(identity, int | str):
             if identity in seen:
-                raise InputError(f"id {identity!r} was already used in line {seen[identity]}", path, number)
+                raise InputError(f"repeats the id {identity!r} of line {seen[identity]}", path, number)
             seen[identity] = number
         texts = record.get("translation", record)
         source, target = (_text(texts, language, path, number) for language in languages)
         document = record.get("document", "")
         if not isinstance(document, str):
-            raise InputError("document should be text", path, number)
+            raise InputError("its document should be a string", path, number)
         yield Pair(source, target, document)
 
 
 def _record(line: str, path: Path, number: int) -> dict[str, object]:
     try:
         record = json.loads(line)
-    except (ValueError, RecursionError) as wrong:  # ValueError: also a number of thousands of digits
-        raise InputError(f"not JSON ({wrong})", path, number) from None
+    except (ValueError, RecursionError) as wrong:  # ValueError also for a number of thousands of digits
+        raise InputError(f"is not JSON ({wrong})", path, number) from None
     if not isinstance(record, dict):
         raise InputError("should be a JSON object", path, number)
     return record

@@ -1,4 +1,4 @@
-"""The SGML of WMT test sets until 2020: a file of sources and one of references, with documents and segment ids."""
+"""The SGML format of WMT test sets until 2020: a source file and a reference file with documents and segment ids."""
 
 import html
 import re
@@ -11,14 +11,14 @@ from corpora.errors import InputError
 from corpora.lines import read_lines
 from corpora.task import Pair
 
-# Attributes are of bounded length: else a line of tags that never end would be searched to its end from each of them.
+# Attributes have a bounded length. Else each of many tags that never close would be searched to the end of the line.
 _ATTRIBUTES = r"(?:\s+[\w:.-]{1,50}\s*=\s*(?:\"[^\"]{0,500}\"|'[^']{0,500}'|[^\s\"'<>]{1,500})){0,20}"
 _ELEMENT = re.compile(
     rf"<doc(?P<document>{_ATTRIBUTES})\s*>|</doc\s*>"
     rf"|<seg(?P<segment>{_ATTRIBUTES})\s*>(?P<text>[^<]*(?:<(?!\s*/?\s*seg\b)[^<]*)*)</seg\s*>",
     re.IGNORECASE,
 )
-_FRAGMENT = re.compile(r"<\s*/?\s*(doc|seg)\b", re.IGNORECASE)  # of an element, where there is no whole one
+_FRAGMENT = re.compile(r"<\s*/?\s*(doc|seg)\b", re.IGNORECASE)  # of an element that is not complete
 _DOCUMENT = re.compile(r"\bdocid\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
 _IDENTITY = re.compile(r"\bid\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
 
@@ -31,9 +31,9 @@ class _Segment(NamedTuple):
 
 
 def read(paths: list[Path], _languages: tuple[str, str]) -> Iterator[Pair]:
-    """Pairs of a source file and a reference file, which must have the same documents and segments."""
+    """Yield the pairs of a source file and a reference file, which must have the same documents and segments."""
     if len(paths) != 2:
-        raise InputError("expected a source file and a reference file, joined by a comma", paths[0])
+        raise InputError("needs a source file and a reference file, joined by a comma", paths[0])
     for source, target in zip_longest(*map(_segments, paths)):
         if source is None or target is None:
             short, longer = (paths[0], target) if source is None else (paths[1], source)
@@ -55,25 +55,25 @@ def _segments(path: Path) -> Iterator[_Segment]:
             if named := _DOCUMENT.search(found["document"] or ""):
                 document = named[1]
                 if document in documents:
-                    raise InputError(f"document {document!r} comes twice", path, number)
+                    raise InputError(f"repeats the document {document!r}", path, number)
                 documents.add(document)
                 segments.clear()
             elif found["text"] is not None:
                 named = _IDENTITY.search(found["segment"])
                 identity = named[1] if named else str(len(segments) + 1)
                 if identity in segments:
-                    raise InputError(f"segment {identity!r} of document {document!r} comes twice", path, number)
+                    raise InputError(f"repeats segment {identity!r} of document {document!r}", path, number)
                 segments.add(identity)
                 yield _Segment(document, identity, html.unescape(found["text"]).strip(), number)
     if not documents:
-        raise InputError("has no <doc>, so it is no WMT test set", path)
+        raise InputError("is not a WMT test set: it has no <doc>", path)
 
 
 def _elements(line: str, path: Path, number: int) -> Iterator[re.Match[str]]:
-    """The documents and segments that begin on a line, if nothing of one is left over."""
+    """Yield the documents and segments on a line. An incomplete one is an InputError."""
     if fragment := _FRAGMENT.search(_ELEMENT.sub(" ", line)):
-        raise InputError(f"a <{fragment[1].lower()}> that cannot be read, or does not end on its line", path, number)
+        raise InputError(f"has a <{fragment[1].lower()}> that is malformed or does not end on its line", path, number)
     for found in _ELEMENT.finditer(line):
         if found["document"] is not None and not _DOCUMENT.search(found["document"]):
-            raise InputError("a <doc> without docid", path, number)
+            raise InputError("has a <doc> without docid", path, number)
         yield found

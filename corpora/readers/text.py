@@ -1,4 +1,4 @@
-"""Line-aligned text: a file per language, line k of one translates line k of the other; optionally a file of ids."""
+"""Line-aligned text: one file for each language, and optionally a file of document ids."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,8 +9,8 @@ from corpora.task import Pair, zip_aligned
 
 
 def read(paths: list[Path], _languages: tuple[str, str]) -> Iterator[Pair]:
-    """Pairs of two files, in the order source, target and, if there is a third, document ids."""
+    """Yield the pairs of a source file, a target file and optionally a file of document ids, in this order."""
     if len(paths) > 3:
-        raise InputError(f"expected source, target and perhaps document ids, but got {len(paths)} files", paths[0])
+        raise InputError(f"is one of {len(paths)} files; give source, target and optionally document ids", paths[0])
     for lines in zip_aligned(map(read_lines, paths), paths):
         yield Pair(*lines)

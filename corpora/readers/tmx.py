@@ -1,6 +1,7 @@
-"""Translation memories (TMX 1.1 to 1.4b), streamed: what a tool's inline codes contain is not text and is left out.
+"""Translation memories (TMX 1.1 to 1.4b), streamed. The content of inline codes is not text and is left out.
 
-A document id is a ``prop`` whose type has "document" in it. ``tuid`` need not be unique in TMX, so it is not checked.
+A document id is a ``prop`` whose type contains "document". TMX does not require ``tuid`` to be unique, so it is not
+checked.
 """
 
 from collections.abc import Iterator
@@ -8,31 +9,31 @@ from pathlib import Path
 
 from corpora.errors import InputError
 from corpora.readers.languages import same_language
-from corpora.readers.xml_events import Event, read_events
+from corpora.readers.xml_events import XmlEvent, read_events
 from corpora.task import Pair
 
-INLINE_CODES = frozenset({"bpt", "ept", "it", "ph", "ut"})  # "hi" only marks text
-TEXTS = frozenset({"seg", "prop"})
+INLINE_CODES = frozenset({"bpt", "ept", "it", "ph", "ut"})  # not "hi", which only highlights text
+TEXT_ELEMENTS = frozenset({"seg", "prop"})
 
 
 def read(paths: list[Path], languages: tuple[str, str]) -> Iterator[Pair]:
-    """The units that have both languages; of several versions in one language, the first."""
+    """Yield the translation units that have both languages. Of several variants in a language, the first counts."""
     (path,) = paths
-    events = read_events(path, texts=TEXTS, skipped=INLINE_CODES)
+    events = read_events(path, texts=TEXT_ELEMENTS, skipped=INLINE_CODES)
     first = next(events)
     if first.name != "tmx":
-        raise InputError(f"starts with <{first.name}>, so it is no TMX file", path, first.line)
-    unit = _Unit(languages)
+        raise InputError(f"is not a TMX file: it starts with <{first.name}>", path, first.line)
+    unit = _TranslationUnit(languages)
     for event in events:
         unit.take(event)
         if event.name == "tu" and not event.opens:
             if unit.source is not None and unit.target is not None:
                 yield Pair(unit.source, unit.target, unit.document)
-            unit = _Unit(languages)
+            unit = _TranslationUnit(languages)
 
 
-class _Unit:
-    """One ``tu`` as far as it has been read."""
+class _TranslationUnit:
+    """One ``tu`` element, as far as it has been read."""
 
     def __init__(self, languages: tuple[str, str]) -> None:
         self._languages = languages
@@ -42,7 +43,7 @@ class _Unit:
         self.target: str | None = None
         self.document = ""
 
-    def take(self, event: Event) -> None:
+    def take(self, event: XmlEvent) -> None:
         if event.opens and event.name == "tuv":
             self._language = event.attributes.get("xml:lang") or event.attributes.get("lang") or ""
         elif event.opens and event.name == "prop":

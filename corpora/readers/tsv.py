@@ -1,4 +1,4 @@
-"""Tab-separated text: source, target and optionally a document id. A first line of names may give another order."""
+"""Tab-separated text: source, target and optionally a document id. A header line can give another order."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,11 +7,11 @@ from corpora.errors import InputError
 from corpora.lines import read_lines
 from corpora.task import Pair
 
-DOCUMENT = "document"
+DOCUMENT_COLUMN = "document"
 
 
 def read(paths: list[Path], languages: tuple[str, str]) -> Iterator[Pair]:
-    """Pairs of one file."""
+    """Yield the pairs of one file."""
     (path,) = paths
     columns: tuple[int, ...] = ()
     for number, line in enumerate(read_lines(path), start=1):
@@ -27,19 +27,19 @@ def read(paths: list[Path], languages: tuple[str, str]) -> Iterator[Pair]:
 
 
 def _named_columns(cells: list[str], languages: tuple[str, str]) -> tuple[int, ...]:
-    """Where source, target and perhaps the document are, if the first line is one of names."""
+    """Return the columns of source, target and document if the first line is a header."""
     names = [cell.strip().lower() for cell in cells]
     if not set(languages) <= set(names):
         return ()
-    return tuple(names.index(name) for name in (*languages, DOCUMENT) if name in names)
+    return tuple(names.index(name) for name in (*languages, DOCUMENT_COLUMN) if name in names)
 
 
 def _plain_columns(cells: list[str], languages: tuple[str, str], path: Path) -> tuple[int, ...]:
     if len(cells) in (2, 3):
         return tuple(range(len(cells)))
     raise InputError(
-        f"has {len(cells)} columns, but should have source, target and perhaps a document id, or names with"
-        f" {' and '.join(languages)} among them",
+        f"has {len(cells)} columns, but should have source, target and optionally a document id, or a header that names"
+        f" {' and '.join(languages)}",
         path,
         1,
     )

@@ -1,36 +1,36 @@
-"""The XML of WMT test sets since 2021: documents with a source and references, whose segments share their ids."""
+"""The XML format of WMT test sets since 2021: documents with a source and references that share segment ids."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 from corpora.errors import InputError
 from corpora.readers.languages import same_language
-from corpora.readers.xml_events import Event, read_events
+from corpora.readers.xml_events import XmlEvent, read_events
 from corpora.task import Pair
 
 Segments = dict[str, str]
 
 
 def read(paths: list[Path], languages: tuple[str, str]) -> Iterator[Pair]:
-    """The segments of each document with the first reference in the target language."""
+    """Yield the segments of each document with the first reference in the target language."""
     (path,) = paths
     events = read_events(path, texts=frozenset({"seg"}))
     first = next(events)
     if first.name not in ("dataset", "mteval"):
-        raise InputError(f"starts with <{first.name}>, so it is no WMT test set", path, first.line)
+        raise InputError(f"is not a WMT test set: it starts with <{first.name}>", path, first.line)
     seen: set[str] = set()
     for event in events:
         if event.opens and event.name == "doc":
             document = event.attributes.get("id") or event.attributes.get("docid") or ""
             if document in seen:
-                raise InputError(f"document {document!r} comes twice", path, event.line)
+                raise InputError(f"repeats the document {document!r}", path, event.line)
             seen.add(document)
             sides = _sides(events, languages, path)
             yield from _pairs(sides, document, path, event.line)
 
 
-def _sides(events: Iterator[Event], languages: tuple[str, str], path: Path) -> list[Segments | None]:
-    """The segments of one document in both languages, by id."""
+def _sides(events: Iterator[XmlEvent], languages: tuple[str, str], path: Path) -> list[Segments | None]:
+    """Return the segments of one document in both languages, by id."""
     sides: list[Segments | None] = [None, None]
     current: Segments | None = None
     identity = ""
@@ -48,7 +48,7 @@ def _sides(events: Iterator[Event], languages: tuple[str, str], path: Path) -> l
             if event.opens:
                 identity = event.attributes.get("id", str(len(current) + 1))
                 if identity in current:
-                    raise InputError(f"segment {identity!r} comes twice", path, event.line)
+                    raise InputError(f"repeats the segment {identity!r}", path, event.line)
             else:
                 current[identity] = event.text
     return sides
@@ -56,7 +56,7 @@ def _sides(events: Iterator[Event], languages: tuple[str, str], path: Path) -> l
 
 def _pairs(sides: list[Segments | None], document: str, path: Path, line: int) -> Iterator[Pair]:
     sources, targets = sides
-    if sources is None or targets is None:  # a document without reference in this language
+    if sources is None or targets is None:  # the document has no reference in this language
         return
     if sources.keys() != targets.keys():
         odd = sorted(sources.keys() ^ targets.keys())[0]

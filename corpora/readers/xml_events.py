@@ -1,4 +1,7 @@
-"""XML as a stream of events, in bounded memory; files that define entities, which can grow without end, are refused."""
+"""XML as a stream of events, in bounded memory.
+
+Files that define entities are refused: entities can expand without bound.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,12 +11,12 @@ from xml.parsers import expat
 from corpora.errors import InputError
 from corpora.lines import MAX_LINE, open_bytes
 
-CHUNK = 1 << 16
+CHUNK_SIZE = 1 << 16  # bytes
 MAX_DEPTH = 100
 
 
-class Event(NamedTuple):
-    """An element that opens (with its attributes) or closes (with its text, if it is one that carries text)."""
+class XmlEvent(NamedTuple):
+    """The start of an element with its attributes, or its end with its text."""
 
     opens: bool
     name: str
@@ -23,16 +26,16 @@ class Event(NamedTuple):
 
 
 class _Handlers:
-    """What expat calls; events pile up here for one chunk of the file only."""
+    """The callbacks of expat, which collect the events of one chunk of the file."""
 
     def __init__(self, path: Path, texts: frozenset[str], skipped: frozenset[str]) -> None:
-        self.events: list[Event] = []
+        self.events: list[XmlEvent] = []
         self._path = path
-        self._carriers = texts
+        self._text_elements = texts
         self._skipped = skipped
         self._depth = 0
-        self._muted = 0  # how many of the open elements are skipped ones
-        self._text: list[str] | None = None  # of the open element that carries text
+        self._skipped_depth = 0  # number of open elements that are skipped
+        self._text: list[str] | None = None  # of the open text element
         self._length = 0
         self.parser = parser = expat.ParserCreate()
         parser.buffer_text = True
@@ -45,48 +48,50 @@ class _Handlers:
         return InputError(message, self._path, self.parser.CurrentLineNumber)
 
     def _entity(self, name: str, *_: object) -> None:
-        raise self.fail(f"defines the entity {name!r}; files that define entities are refused")
+        raise self.fail(f"defines the entity {name!r}; remove entity definitions from the file")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise self.fail(f"elements are nested more than {MAX_DEPTH} deep")
-        self._muted += name in self._skipped
-        if self._muted:
+            raise self.fail(f"has elements nested more than {MAX_DEPTH} deep")
+        self._skipped_depth += name in self._skipped
+        if self._skipped_depth:
             return
-        if name in self._carriers:
+        if name in self._text_elements:
             self._text, self._length = [], 0
-        self.events.append(Event(True, name, attributes, "", self.parser.CurrentLineNumber))
+        self.events.append(XmlEvent(True, name, attributes, "", self.parser.CurrentLineNumber))
 
     def _characters(self, data: str) -> None:
-        if self._text is None or self._muted:
+        if self._text is None or self._skipped_depth:
             return
         self._length += len(data)
         if self._length > MAX_LINE:
-            raise self.fail(f"a text of more than {MAX_LINE:,} characters")
+            raise self.fail(f"has a text of more than {MAX_LINE:,} characters")
         self._text.append(data)
 
     def _end(self, name: str) -> None:
         self._depth -= 1
-        if self._muted:
-            self._muted -= name in self._skipped
+        if self._skipped_depth:
+            self._skipped_depth -= name in self._skipped
             return
         text = ""
-        if name in self._carriers and self._text is not None:
+        if name in self._text_elements and self._text is not None:
             text, self._text = "".join(self._text), None
-        self.events.append(Event(False, name, {}, text, self.parser.CurrentLineNumber))
+        self.events.append(XmlEvent(False, name, {}, text, self.parser.CurrentLineNumber))
 
 
-def read_events(path: Path, *, texts: frozenset[str], skipped: frozenset[str] = frozenset()) -> Iterator[Event]:
-    """All elements of a file; only elements named in ``texts`` carry text, those in ``skipped`` are as if not there."""
+def read_events(path: Path, *, texts: frozenset[str], skipped: frozenset[str] = frozenset()) -> Iterator[XmlEvent]:
+    """Yield the events of a file. Elements in ``texts`` have their text; those in ``skipped`` are left out."""
     handlers = _Handlers(path, texts, skipped)
     with open_bytes(path) as stream:
         while True:
-            chunk = stream.read(CHUNK)
+            chunk = stream.read(CHUNK_SIZE)
             try:
                 handlers.parser.Parse(chunk, not chunk)
             except expat.ExpatError as wrong:
-                raise InputError(f"not well-formed XML ({expat.ErrorString(wrong.code)})", path, wrong.lineno) from None
+                raise InputError(
+                    f"is not well-formed XML ({expat.ErrorString(wrong.code)})", path, wrong.lineno
+                ) from None
             yield from handlers.events
             handlers.events.clear()
             if not chunk:

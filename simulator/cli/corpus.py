@@ -27,7 +27,7 @@ from corpora.debian import INTERFACES, MANUALS, Apt, interface_pairs, manual_pai
 from corpora.debian.apt import Package
 from corpora.errors import CorpusError
 from corpora.importing import Material, import_task
-from corpora.readers import KNOWN, read_input
+from corpora.readers import SUPPORTED_INPUTS, read_input
 from corpora.statistics import measure, out_of_tolerance
 from corpora.synthesis import LANGUAGES, LICENCE, synthesise
 from corpora.task import Pair, Task, require_free_path
@@ -98,7 +98,7 @@ def import_(
     out: Out,
     source: Annotated[str, typer.Option(help="Language code of the source.", callback=_language)],
     target: Annotated[str, typer.Option(help="Language code of the target.", callback=_language)],
-    in_domain: Annotated[list[str], typer.Option(help=f"Text to translate (may be repeated): {KNOWN}.")],
+    in_domain: Annotated[list[str], typer.Option(help=f"Text to translate (may be repeated): {SUPPORTED_INPUTS}.")],
     out_of_domain: Annotated[list[str] | None, typer.Option(help="Text to pre-train on, likewise.")] = None,
     licence: Annotated[str, typer.Option(help="Licence of the text, for the record.")] = "unknown",
     seed: Seed = 1,

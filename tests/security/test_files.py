@@ -26,7 +26,7 @@ FILES = {
     "digits.jsonl": (b'{"id": ' + b"1" * 5_000 + b"}", "not JSON"),
     "line.tsv": (b"x" * 2_000_000, "longer than"),
     "cut.tsv": (gzip.compress(b"a\tb\n" * 1_000)[:-20], "broken or truncated gzip"),
-    "zeros.mo": (bytes(10_000), "not a sound gettext catalogue"),
+    "zeros.mo": (bytes(10_000), "is not a valid gettext catalogue"),
     "latin.tsv": ("größe\tsize\n".encode("latin-1"), "not UTF-8"),
 }
 

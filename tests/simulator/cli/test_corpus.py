@@ -160,11 +160,11 @@ def test_import_keeps_documents_when_asked(tmp_path, tsv):
         ("missing.tsv", "missing.tsv: no such file or directory"),
         ("torn.tsv", "torn.tsv:3: has 1 columns, but the first line has 3"),
         ("few.tsv", "a task needs 1,000 clean in-domain pairs or more, but there are 1"),
-        ("", "an input is a path, or several joined by commas, but '' has an empty one"),
-        ("few.tsv,", "an input is a path, or several joined by commas, but 'few.tsv,' has an empty one"),
+        ("", "the input '' has an empty path; give one path, or several joined by commas"),
+        ("few.tsv,", "the input 'few.tsv,' has an empty path; give one path, or several joined by commas"),
         (
             "few.tsv,,few.tsv",
-            "an input is a path, or several joined by commas, but 'few.tsv,,few.tsv' has an empty one",
+            "the input 'few.tsv,,few.tsv' has an empty path; give one path, or several joined by commas",
         ),
     ],
 )

@@ -1,0 +1,14 @@
+"""Language codes in any spelling."""
+
+import pytest
+
+from corpora.readers.languages import same_language
+
+
+@pytest.mark.parametrize(
+    ("wanted", "given", "same"),
+    [("de", "DE", True), ("de", "de_AT.UTF-8", True), ("pt-BR", "pt_BR@x", True), ("pt-BR", "pt", False),
+     ("de", "den", False)],
+)  # fmt: skip
+def test_language_codes_match_in_any_spelling(wanted, given, same):
+    assert same_language(wanted, given) is same
