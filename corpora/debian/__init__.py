@@ -1,10 +1,10 @@
-"""A real task out of what Debian ships: packages are downloaded, not installed, and their texts stay on the machine.
+"""The text of a task of real sentences, from Debian packages that are downloaded but not installed.
 
-User interfaces (gettext) and package descriptions are the in-domain side: short, noisy, full of names. Help pages, man
-pages and manuals, aligned by their structure, are the out-of-domain side.
+The in-domain side has the strings of user interfaces (gettext) and package descriptions: short, noisy, full of names.
+The out-of-domain side has help pages, man pages and manuals, aligned by their structure.
 """
 
 from corpora.debian.apt import Apt
-from corpora.debian.collection import INTERFACES, MANUALS, interface_pairs, manual_pairs, wishes
+from corpora.debian.collection import INTERFACE_PACKAGES, MANUAL_PACKAGES, interface_pairs, manual_pairs, packages_for
 
-__all__ = ["INTERFACES", "MANUALS", "Apt", "interface_pairs", "manual_pairs", "wishes"]
+__all__ = ["INTERFACE_PACKAGES", "MANUAL_PACKAGES", "Apt", "interface_pairs", "manual_pairs", "packages_for"]

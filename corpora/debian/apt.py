@@ -1,4 +1,4 @@
-"""Downloads by apt into a directory of our own: no installation, no root, no change to the system's lists."""
+"""Downloads packages with apt into a cache directory, without root and without changing the system."""
 
 import hashlib
 import re
@@ -11,17 +11,17 @@ from pathlib import Path
 
 from corpora.errors import DebianError
 
-BATCH = 8  # packages per call of apt-get, which takes a second to start
-APT_HELPER = "/usr/lib/apt/apt-helper"  # reads lists whatever their compression
-TOOLS = ("apt-get", "dpkg-deb")
-MAX_MEMBER = 64 << 20  # bytes of one file in a package; texts are far smaller
+BATCH_SIZE = 8  # packages per call of apt-get, which takes a second to start
+APT_HELPER = "/usr/lib/apt/apt-helper"  # reads lists in any compression
+REQUIRED_PROGRAMS = ("apt-get", "dpkg-deb")
+MAX_FILE_SIZE = 64 << 20  # bytes of one file in a package; texts are far smaller
 
 _URI = re.compile(r"^'[^']+' (?P<name>\S+) (?P<size>\d+) (?P<digest>SHA\d+:[0-9a-f]+)?$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """A package as the archive offers it."""
+    """A package of the archive, with the size and digest of its file."""
 
     name: str
     file: str
@@ -30,12 +30,12 @@ class Package:
 
 
 class Apt:
-    """apt with its lists and downloads under one cache directory. Whatever is there and whole is not fetched again."""
+    """apt with its lists and downloads in one cache directory. A complete file is not downloaded again."""
 
     def __init__(self, cache: Path, languages: tuple[str, str]) -> None:
-        for tool in TOOLS:
+        for tool in REQUIRED_PROGRAMS:
             if shutil.which(tool) is None:
-                raise DebianError(f"{tool} is not on this machine; a Debian task needs Debian, Ubuntu or a relative")
+                raise DebianError(f"{tool} is not installed; a Debian task needs Debian, Ubuntu or a derivative")
         self._cache = cache.resolve()
         self._packages = self._cache / "packages"
         for directory in (self._packages, self._cache / "lists" / "partial", self._cache / "archives" / "partial"):
@@ -45,7 +45,7 @@ class Apt:
             "Dir::Cache": self._cache,
             "Dir::Cache::archives": self._cache / "archives",
             "Acquire::Languages": ",".join(languages),
-            "APT::Sandbox::User": "",  # apt's own user cannot write here
+            "APT::Sandbox::User": "",  # the user _apt cannot write here
         }
         self._options = [option for name, value in settings.items() for option in ("-o", f"{name}={value}")]
 
@@ -58,21 +58,24 @@ class Apt:
         return done.stdout
 
     def update(self) -> None:
-        """Fetch the lists of packages and the descriptions in both languages; unchanged ones are not fetched again."""
+        """Download the package lists and the descriptions in both languages, unless they are unchanged."""
         self._run("apt-get", "update")
 
-    def locate(self, wishes: list[str]) -> tuple[list[Package], list[str]]:
-        """What can be fetched, and which wishes cannot. A wish may name alternatives, as in ``gcc-14|gcc-13``."""
+    def locate(self, wanted: list[str]) -> tuple[list[Package], list[str]]:
+        """Return the packages that can be downloaded, and the names of those that cannot.
+
+        A name can have alternatives: ``gcc-14|gcc-13``.
+        """
         available = set(self._run("apt-cache", "pkgnames").split())
         names, missing = [], []
-        for wish in wishes:
-            name = next((name for name in wish.split("|") if name in available), None)
+        for alternatives in wanted:
+            name = next((name for name in alternatives.split("|") if name in available), None)
             if name is None:
-                missing.append(wish)
+                missing.append(alternatives)
             else:
                 names.append(name)
         if not names:
-            raise DebianError("none of the packages is known here; does apt have a source with them?")
+            raise DebianError("apt knows none of the packages; add a Debian source to its sources")
         located = [
             self._package(found) for found in _URI.finditer(self._run("apt-get", "download", "--print-uris", *names))
         ]
@@ -84,23 +87,24 @@ class Apt:
         return Package(name, found["name"], int(found["size"]), digest if kind == "SHA256" else None)
 
     def fetch(self, packages: list[Package], progress: Callable[[int], None] = lambda _: None) -> None:
-        """Download what is not yet there and whole; ``progress`` is told how many more bytes there are."""
+        """Download the packages that are not complete. ``progress`` receives the number of further bytes."""
         missing = [package for package in packages if not self.is_fetched(package)]
         for package in missing:
             self.path(package).unlink(missing_ok=True)
         progress(sum(package.size for package in packages) - sum(package.size for package in missing))
-        for batch in (missing[start : start + BATCH] for start in range(0, len(missing), BATCH)):
+        for batch in (missing[start : start + BATCH_SIZE] for start in range(0, len(missing), BATCH_SIZE)):
             self._run("apt-get", "download", *(package.name for package in batch), cwd=self._packages)
             progress(sum(package.size for package in batch))
         for package in missing:
             if not self.is_fetched(package):
-                raise DebianError(f"{package.file} did not arrive whole; try again")
+                raise DebianError(f"the download of {package.file} is incomplete; try again")
 
     def path(self, package: Package) -> Path:
-        """Where a package is, once it has been fetched."""
+        """Return the path of a downloaded package."""
         return self._packages / package.file
 
     def is_fetched(self, package: Package) -> bool:
+        """Return whether the file of a package is there with the right size and digest."""
         path = self.path(package)
         if not path.exists() or path.stat().st_size != package.size:
             return False
@@ -110,30 +114,30 @@ class Apt:
             return hashlib.file_digest(file, "sha256").hexdigest() == package.sha256
 
     def descriptions(self, language: str) -> Iterator[str]:
-        """The lines of the package descriptions in a language."""
+        """Yield the lines of the package descriptions in a language."""
         targets = self._run(
             "apt-get", "indextargets", "--format", "$(FILENAME)", "Created-By: Translations", f"Language: {language}"
         )
         for file in targets.split():
             command = [APT_HELPER, "cat-file", file]
-            with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8") as reading:
-                assert reading.stdout is not None
-                yield from reading.stdout
+            with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8") as process:
+                assert process.stdout is not None
+                yield from process.stdout
 
 
-def members(package: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
-    """The files of a package whose paths are wanted, unpacked one by one in memory."""
+def package_files(package: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
+    """Yield path and content of the files of a package that are wanted, unpacked one by one in memory."""
     command = ["dpkg-deb", "--fsys-tarfile", str(package)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as unpacking:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
-            with tarfile.open(fileobj=unpacking.stdout, mode="r|") as archive:
+            with tarfile.open(fileobj=process.stdout, mode="r|") as archive:
                 for member in archive:
                     path = member.name.removeprefix("./")
-                    if member.isfile() and wanted(path) and member.size <= MAX_MEMBER:
+                    if member.isfile() and wanted(path) and member.size <= MAX_FILE_SIZE:
                         content = archive.extractfile(member)
                         assert content is not None
                         yield path, content.read()
         except tarfile.TarError as broken:
-            raise DebianError(f"{package} is broken ({broken}); remove it and try again") from None
+            raise DebianError(f"{package} is damaged ({broken}); remove it and try again") from None
         finally:
-            unpacking.kill()
+            process.kill()

@@ -1,4 +1,4 @@
-"""Which packages to fetch, and what is a text in them."""
+"""The packages of a Debian task, and the pairs in them."""
 
 import gzip
 import re
@@ -7,24 +7,24 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from corpora.debian.alignment import Block, align
-from corpora.debian.apt import Apt, Package, members
+from corpora.debian.apt import Apt, Package, package_files
 from corpora.debian.descriptions import description_pairs
-from corpora.debian.man import man_blocks
-from corpora.debian.markup import markup_blocks
+from corpora.debian.man_pages import man_blocks
+from corpora.debian.markup_pages import markup_blocks
+from corpora.debian.page_alignment import PageBlock, align_pages
 from corpora.errors import InputError
 from corpora.readers import gettext
 from corpora.task import Pair
 
 ENGLISH = "en"
-MIN_WORDS = 8  # of a sentence of the out-of-domain side; shorter pieces of manuals are labels
+MIN_WORDS = 8  # of an out-of-domain sentence; shorter pieces of manuals are labels
 
-# Options, markup and the richer placeholders: strings with them are code rather than language. A plain %s may stay, as
-# a name that has to be copied.
+# Options, markup and complex placeholders: strings with them are code rather than language. A plain %s may stay: it is
+# copied like a name.
 _PROGRAM_TEXT = re.compile(r"--\w|</?\w|[{}$|\\\[\]]|%[^\w\s%]|%\w{2}")
 
-# Packages with many strings for their size; {} is the language.
-INTERFACES = [
+# Packages with many strings for their size. {} stands for the language.
+INTERFACE_PACKAGES = [
     "libreoffice-l10n-{}", "gcc-14-locales|gcc-13-locales|gcc-12-locales", "claws-mail-i18n", "util-linux-locales",
     "sylpheed-i18n", "gnumeric-common", "audacity-data", "krita-l10n", "xkb-data", "cinnamon-l10n", "geeqie-common",
     "gnupg-l10n", "gnucash-common", "gnome-software-common", "audacious-plugins-data", "planner-data",
@@ -34,8 +34,8 @@ INTERFACES = [
     "gthumb-data", "aptitude-common", "epiphany-browser-data", "gnome-control-center-data", "liferea-data",
     "xfce4-panel", "xfce4-settings", "brasero-common", "gedit-common", "homebank-data", "gnome-maps",
 ]  # fmt: skip
-# With the manual pages of a language come those programs whose own pages, in English, they translate.
-MANUALS = [
+# The translated man pages of a language, and the programs that have the English originals.
+MANUAL_PACKAGES = [
     "libreoffice-help-{}", "libreoffice-help-en-us", "gimp-help-{}", "gimp-help-en",
     "manpages", "manpages-dev", "manpages-{}", "manpages-{}-dev",
     "gnome-user-docs", "debian-reference-{}", "debian-reference-en", "developers-reference",
@@ -54,17 +54,17 @@ MANUALS = [
 ]  # fmt: skip
 
 
-def wishes(names: list[str], language: str) -> list[str]:
-    """The names of packages for a language."""
+def packages_for(names: list[str], language: str) -> list[str]:
+    """Return the names of packages for a language."""
     return [name.format(language) for name in names]
 
 
 def interface_pairs(apt: Apt, packages: list[Package], language: str) -> Iterator[Pair]:
-    """Strings of user interfaces, each once per package, and package descriptions; the foreign side is the source."""
+    """Yield package descriptions and strings of user interfaces, each once per package. The source is foreign."""
     yield from description_pairs(apt.descriptions(ENGLISH), apt.descriptions(language), language)
     for package in packages:
         seen: set[Pair] = set()
-        for path, content in members(apt.path(package), lambda path: is_catalogue(path, language)):
+        for path, content in package_files(apt.path(package), lambda path: is_catalogue(path, language)):
             for pair in _catalogue_pairs(path, content, language):
                 if pair not in seen:
                     seen.add(pair)
@@ -72,42 +72,43 @@ def interface_pairs(apt: Apt, packages: list[Package], language: str) -> Iterato
 
 
 def is_catalogue(path: str, language: str) -> bool:
+    """Return whether a path is that of a compiled catalogue of the language."""
     return path.endswith(".mo") and f"/{language}/LC_MESSAGES/" in path
 
 
 def _catalogue_pairs(path: str, content: bytes, language: str) -> Iterator[Pair]:
-    with tempfile.TemporaryDirectory() as aside:
-        file = Path(aside) / Path(path).name
+    with tempfile.TemporaryDirectory() as directory:
+        file = Path(directory) / Path(path).name
         file.write_bytes(content)
-        with suppress(InputError):  # of thousands of catalogues some are broken, and nobody here can mend them
+        with suppress(InputError):  # some of thousands of catalogues are damaged; they are left out
             for pair in gettext.read([file], (language, ENGLISH)):
                 if pair.source != pair.target and not _PROGRAM_TEXT.search(f"{pair.source} {pair.target}"):
                     yield Pair(pair.source, pair.target)
 
 
 def manual_pairs(apt: Apt, packages: list[Package], language: str) -> Iterator[Pair]:
-    """Sentences of help pages, man pages and manuals that have the same structure in both languages."""
-    waiting: dict[tuple[bool, str], list[Block]] = {}  # pages whose counterpart has not come yet
+    """Yield sentences of help pages, man pages and manuals that have the same structure in both languages."""
+    unpaired: dict[tuple[bool, str], list[PageBlock]] = {}  # pages without their counterpart so far
     seen: set[tuple[str, str]] = set()
     for package in packages:
-        for path, content in members(apt.path(package), lambda path: page_reader(path, language) is not None):
+        for path, content in package_files(apt.path(package), lambda path: page_reader(path, language) is not None):
             read = page_reader(path, language)
             assert read is not None
             is_foreign, key = page_key(path, language)
             text = gzip.decompress(content) if path.endswith(".gz") else content
             blocks = read(text.decode("utf-8", errors="replace"))
-            counterpart = waiting.pop((not is_foreign, key), None)
+            counterpart = unpaired.pop((not is_foreign, key), None)
             if counterpart is None:
-                waiting[is_foreign, key] = blocks
+                unpaired[is_foreign, key] = blocks
                 continue
-            for sentences in align(*(blocks, counterpart) if is_foreign else (counterpart, blocks)):
+            for sentences in align_pages(*(blocks, counterpart) if is_foreign else (counterpart, blocks)):
                 if sentences not in seen and min(len(side.split()) for side in sentences) >= MIN_WORDS:
                     seen.add(sentences)
                     yield Pair(*sentences)
 
 
-def page_reader(path: str, language: str) -> Callable[[str], list[Block]] | None:
-    """How to read a file, if it is a page in English or in the language."""
+def page_reader(path: str, language: str) -> Callable[[str], list[PageBlock]] | None:
+    """Return the reader of a page in English or in the language; None if the file is no such page."""
     if re.fullmatch(rf"usr/share/man/({language}/)?man\d/[^/]+\.gz", path):
         return man_blocks
     if re.fullmatch(rf"usr/share/help/(C|{language})/.+\.(page|docbook)|usr/share/(?!help/).+\.html", path):
@@ -116,14 +117,14 @@ def page_reader(path: str, language: str) -> Callable[[str], list[Block]] | None
 
 
 def page_key(path: str, language: str) -> tuple[bool, str]:
-    """Whether a page is the foreign version, and what it has in common with the English one."""
-    is_foreign = any(_is_of(language, part) for part in re.split(r"[/.]", path))
+    """Return whether a page is the translation, and a key that it shares with its English version."""
+    is_foreign = any(_names_language(language, part) for part in re.split(r"[/.]", path))
     marking = language if is_foreign else ENGLISH
-    parts = [part.removesuffix(f"-{language}") for part in path.split("/") if not _is_of(marking, part)]
-    parts[-1] = ".".join(part for part in parts[-1].split(".") if not _is_of(marking, part))
+    parts = [part.removesuffix(f"-{language}") for part in path.split("/") if not _names_language(marking, part)]
+    parts[-1] = ".".join(part for part in parts[-1].split(".") if not _names_language(marking, part))
     return is_foreign, "/".join(parts)
 
 
-def _is_of(language: str, mark: str) -> bool:
-    """Whether a directory or an infix says that a page is in a language: ``de``, ``de-DE``, or ``C`` for English."""
+def _names_language(language: str, mark: str) -> bool:
+    """Return whether a directory or an infix names a language: ``de``, ``de-DE``, or ``C`` for English."""
     return bool(re.fullmatch(rf"{language}([-_][A-Z]{{2}})?", mark)) or (language == ENGLISH and mark == "C")

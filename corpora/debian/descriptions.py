@@ -1,4 +1,4 @@
-"""Package descriptions and their translations (DDTP): the short line of each."""
+"""Short package descriptions and their translations (Debian Description Translation Project)."""
 
 from collections.abc import Iterable, Iterator
 
@@ -6,7 +6,7 @@ from corpora.task import Pair
 
 
 def short_descriptions(lines: Iterable[str], language: str) -> Iterator[tuple[str, str]]:
-    """The digest of each English description, which names it in all languages, with its first line."""
+    """Yield the short descriptions, each with the digest of the English one, which identifies it in every language."""
     digest, prefix = "", f"Description-{language}: "
     for line in lines:
         if line.startswith("Description-md5: "):
@@ -16,7 +16,7 @@ def short_descriptions(lines: Iterable[str], language: str) -> Iterator[tuple[st
 
 
 def description_pairs(english: Iterable[str], foreign: Iterable[str], language: str) -> Iterator[Pair]:
-    """Translated short descriptions, the foreign side as source; the same text is given once, however many have it."""
+    """Yield translated short descriptions, each pair once. The source is foreign."""
     translated = dict(short_descriptions(foreign, language))
     seen: set[Pair] = set()
     for digest, text in short_descriptions(english, "en"):

@@ -23,7 +23,7 @@ from rich.progress import (
 
 from corpora.checking import find_problems
 from corpora.cleaning import Counts
-from corpora.debian import INTERFACES, MANUALS, Apt, interface_pairs, manual_pairs, wishes
+from corpora.debian import INTERFACE_PACKAGES, MANUAL_PACKAGES, Apt, interface_pairs, manual_pairs, packages_for
 from corpora.debian.apt import Package
 from corpora.errors import CorpusError
 from corpora.importing import Material, import_task
@@ -138,8 +138,8 @@ def debian(
     apt = Apt(cache.expanduser(), (language, ENGLISH))
     typer.echo("asking apt what there is", err=True)
     apt.update()
-    interfaces = _fetch(apt, wishes(INTERFACES, language))
-    manuals = _fetch(apt, wishes(MANUALS, language))
+    interfaces = _fetch(apt, packages_for(INTERFACE_PACKAGES, language))
+    manuals = _fetch(apt, packages_for(MANUAL_PACKAGES, language))
     material = Material(interface_pairs(apt, interfaces, language), manual_pairs(apt, manuals, language))
     _import(out, description, material, lambda pairs: cut(pairs, dev=dev, training=training), processes)
 

@@ -240,7 +240,7 @@ def test_debian_makes_a_task_of_what_apt_delivers(tmp_path, capsys, monkeypatch)
 def test_debian_without_apt_says_so(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda _: None)
     assert run(["corpus", "debian", "--out", str(tmp_path / "task"), "--cache", str(tmp_path)]) == 1
-    assert capsys.readouterr().err.startswith("banditmt: apt-get is not on this machine")
+    assert capsys.readouterr().err.startswith("banditmt: apt-get is not installed")
 
 
 def test_check_names_every_problem(tmp_path, capsys):

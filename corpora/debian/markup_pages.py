@@ -1,8 +1,8 @@
-"""Help pages and manuals in HTML, Mallard or DocBook as blocks of text."""
+"""Reads help pages and manuals in HTML, Mallard or DocBook as blocks of text."""
 
 from html.parser import HTMLParser
 
-from corpora.debian.alignment import HEADING, Block
+from corpora.debian.page_alignment import HEADING, PageBlock
 
 _HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6", "title"}
 _BLOCKS = {"p", "para", "simpara", "li", "dt", "dd", "td", "th", "term", "entry", "div", "section", "desc", "item",
@@ -11,8 +11,8 @@ _SKIPPED = {"script", "style", "pre", "screen", "programlisting", "code-block", 
 _VOID = {"br", "img", "hr", "meta", "link", "input"}  # never closed in HTML
 
 
-def markup_blocks(page: str) -> list[Block]:
-    """The blocks of a page; inline markup is dropped, and code is left out."""
+def markup_blocks(page: str) -> list[PageBlock]:
+    """Return the blocks of a page without inline markup and without code."""
     parser = _Parser()
     parser.feed(page)
     parser.close()
@@ -21,14 +21,14 @@ def markup_blocks(page: str) -> list[Block]:
 
 
 class _Parser(HTMLParser):
-    """A tolerant reader, since manuals are rarely valid anything."""
+    """A tolerant parser: manuals are rarely valid in any of the three formats."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.blocks: list[Block] = []
+        self.blocks: list[PageBlock] = []
         self._kind = "text"
         self._words: list[str] = []
-        self._skipping: list[str] = []  # open elements of the kinds that are skipped
+        self._skipping: list[str] = []  # open elements that are skipped
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
         if tag in _SKIPPED and tag not in _VOID:
@@ -39,7 +39,7 @@ class _Parser(HTMLParser):
             self.end_block(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """An empty element opens nothing."""
+        """Ignore an empty element."""
 
     def handle_endtag(self, tag: str) -> None:
         if self._skipping:
@@ -53,8 +53,8 @@ class _Parser(HTMLParser):
             self._words.append(data)
 
     def end_block(self, kind: str) -> None:
-        """Keep the block at hand, unless it is empty, and begin another."""
+        """Keep the current block, unless it is empty, and begin another."""
         text = " ".join("".join(self._words).split())
         if text:
-            self.blocks.append(Block(self._kind, text))
+            self.blocks.append(PageBlock(self._kind, text))
         self._kind, self._words = kind, []
