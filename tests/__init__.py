@@ -1,1 +1,1 @@
-"""Tests mirror the rooms: the tests of ``room/noun.py`` are in ``tests/room/test_noun.py``."""
+"""Tests, in the same folders as the code: the tests of ``lambdas/`` are in ``tests/lambdas/``."""
