@@ -25,9 +25,9 @@ def test_the_import_arrows_hold():
 
 def test_every_room_is_under_a_contract():
     contracts = PYPROJECT["tool"]["importlinter"]
-    bound = {room for c in contracts["contracts"] for room in c.get("source_modules", []) + c.get("modules", [])}
+    bound = {module for c in contracts["contracts"] for module in c.get("source_modules", []) + c.get("modules", [])}
     assert contracts["root_packages"] == ROOMS
-    assert bound == set(ROOMS) - {"simulator"}  # the only room that may know all others
+    assert bound & set(ROOMS) == set(ROOMS) - {"simulator"}  # the only room that may know all others
 
 
 def imported(folder):
