@@ -1,6 +1,6 @@
-"""What a reward is compared with: the advantage is the reward minus a baseline, which lowers the gradient's variance.
+"""Control variates: baselines that turn rewards into advantages, which lowers the variance of gradients.
 
-A control variate is told every reward exactly once, in order, whether or not the learner uses the advantage.
+A control variate receives every reward exactly once, in order, whether or not the learner uses the advantage.
 """
 
 from abc import ABC, abstractmethod
@@ -10,14 +10,14 @@ from learners.snapshot import Snapshot
 
 
 class ControlVariate(ABC):
-    """Turns rewards into advantages."""
+    """Turns rewards into advantages: the reward minus a baseline."""
 
     @abstractmethod
     def advantage(self, source: str, reward: float) -> float:
-        """How much better than expected the reward is; the expectation then takes the reward into account."""
+        """Return how much the reward exceeds the baseline, and update the baseline with the reward."""
 
     def identity(self) -> dict[str, Any]:
-        """What tells it from others: rewards summed up for one baseline mean nothing to another."""
+        """Return what a snapshot must agree on: the state of one baseline means nothing to another."""
         return {"kind": type(self).__name__}
 
     @abstractmethod
@@ -28,7 +28,7 @@ class ControlVariate(ABC):
 
 
 class NoControlVariate(ControlVariate):
-    """The reward itself."""
+    """No baseline: the advantage is the reward."""
 
     def advantage(self, source: str, reward: float) -> float:  # noqa: ARG002 (the same for every source)
         return reward
@@ -37,13 +37,13 @@ class NoControlVariate(ControlVariate):
         return Snapshot()
 
     def load(self, snapshot: Snapshot) -> None:
-        """There is nothing to go back to."""
+        """Do nothing: there is no state."""
 
 
 class RunningMean(ControlVariate):
-    """The mean of all rewards so far, with the current one as published (card B6), or without it.
+    """The mean of all rewards so far, with the current one as published (Sokolov et al. 2017, section 5.1), or without.
 
-    With the current reward the advantage is (k - 1) / k times the one without: smaller, in expectation no different.
+    Including the current reward multiplies the advantage of round k by (k - 1) / k and has no other effect.
     """
 
     def __init__(self, *, include_current: bool = True) -> None:
@@ -52,7 +52,7 @@ class RunningMean(ControlVariate):
         self._count = 0
 
     def advantage(self, source: str, reward: float) -> float:  # noqa: ARG002 (the same for every source)
-        before = self._sum / self._count if self._count else reward  # the first reward has nothing to be compared with
+        before = self._sum / self._count if self._count else reward  # the first reward has an advantage of 0
         self._sum += reward
         self._count += 1
         return reward - (self._sum / self._count if self._include_current else before)

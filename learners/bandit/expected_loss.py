@@ -1,8 +1,8 @@
-"""Expected loss: sample a translation, and make it more or less probable by how good it turned out (card B8).
+"""Expected loss: sample a translation, and change its probability by its reward.
 
-With ``replayed`` experiences, every step also imitates earlier samples that went better than expected. One reward per
-sentence is little to learn from, and what was good once can be learned from again; what was bad says less of what would
-be better, and is forgotten.
+The objective of BNMT-EL and WNMT-EL (Sokolov et al. 2017, section 5.2; Kreutzer et al. 2017). With ``replay_batch``,
+every step also imitates earlier samples that earned more than expected: one reward per sentence is little to learn
+from, and a success can be learned from again. A failure says less about what would be better, and is not replayed.
 """
 
 from dataclasses import dataclass, field
@@ -24,27 +24,27 @@ class ExpectedLossConfig(GradientConfig):
 
     schedule: AnnealingSchedule = field(default_factory=AnnealingSchedule)
     safeguards: SafeguardConfig = field(default_factory=SafeguardConfig)
-    batch: int = 1  # rounds played with the same parameters, then one step along their mean gradient (card B14)
+    batch: int = 1  # rounds with the same parameters before a step along their mean gradient (ibid., section 7)
     dropout: float = 0.0  # while learning, never while sampling
     replay_batch: int = 0  # earlier experiences that each step learns from again
-    replay_capacity: int = 4_000  # experiences that are remembered for that
+    replay_capacity: int = 4_000  # experiences that are kept for that
 
 
 class ExpectedLossLearner(NeuralLearner):
-    """WNMT-EL, BNMT-EL and those made from them."""
+    """WNMT-EL, BNMT-EL, BNMT-EL-CV and BNMT-EL-VALUE."""
 
     def __init__(
-        self, translator: Translator, config: ExpectedLossConfig, variate: ControlVariate, *, seed: int
+        self, translator: Translator, config: ExpectedLossConfig, control_variate: ControlVariate, *, seed: int
     ) -> None:
-        super().__init__(translator, config, variate, seed=seed)
+        super().__init__(translator, config, control_variate, seed=seed)
         self._config = config
         self._safeguards = Safeguards(config.safeguards)
-        self._memory = ReplayBuffer(config.replay_capacity)
+        self._replay = ReplayBuffer(config.replay_capacity)
         self._sample: Sample | None = None
 
     def _explore(self, source: str) -> Hypothesis:
         schedule = self._config.schedule
-        if schedule.frozen(self._round):
+        if schedule.is_frozen(self._round):
             self._sample = None
             return self._translator.greedy(source)
         self._sample = self._translator.sample(source, schedule.temperature_at(self._round), self._rng)
@@ -54,31 +54,31 @@ class ExpectedLossLearner(NeuralLearner):
         sample, config = self._sample, self._config
         if sample is None:
             return
-        lengths = {"source": len(sample.source_ids), "output": len(sample.ids)}
+        lengths = {"source_length": len(sample.source_ids), "output_length": len(sample.ids)}
         self._safeguards.observe(**lengths, log_probability=sample.log_probability)
-        weight, entropy = self._safeguards.allowed(advantage, **lengths), self._safeguards.entropy_weight
-        if not sample.verbatim:
+        weight, entropy = self._safeguards.limit(advantage, **lengths), self._safeguards.entropy_weight
+        if sample.is_fallback:
             weight = entropy = 0.0  # the reward is that of another translation
-        together = config.batch + config.replay_batch
-        due = self._round % config.batch == 0
+        step_size = config.batch + config.replay_batch  # experiences that a step averages over
+        step_is_due = self._round % config.batch == 0
         with self._dropout(config.dropout):
             if weight or entropy:
-                self._translator.backward(sample, weight / together, entropy=entropy / together)
-            if due and (earlier := self._memory.draw(config.replay_batch, self._rng)):
-                self._imitate(earlier, 1 / together)
+                self._translator.backward(sample, weight / step_size, entropy=entropy / step_size)
+            if step_is_due and (earlier := self._replay.sample(config.replay_batch, self._rng)):
+                self._add_imitation_gradient(earlier, 1 / step_size)
         if weight > 0 and config.replay_batch:
-            self._memory.hold(Experience(source, sample.ids, weight))
-        if due:
-            self._memory.settle()
+            self._replay.add(Experience(source, sample.ids, weight))
+        if step_is_due:
+            self._replay.commit()
             self._optimiser.step(config.schedule.rate_factor(self._round))
 
     def save(self) -> Snapshot:
         snapshot = super().save()
         snapshot.put("safeguards", self._safeguards.save())
-        snapshot.put("memory", self._memory.save())
+        snapshot.put("memory", self._replay.save())
         return snapshot
 
     def load(self, snapshot: Snapshot) -> None:
         super().load(snapshot)
         self._safeguards.load(snapshot.part("safeguards"))
-        self._memory.load(snapshot.part("memory"))
+        self._replay.load(snapshot.part("memory"))

@@ -1,6 +1,6 @@
-"""What all learners that step along gradients have in common: parameters, an optimiser, a baseline, random numbers.
+"""The common part of all learners that follow gradients: parameters, an optimiser, a baseline, random numbers.
 
-The parameters are one vector, whether it is a network's or the few weights of a log-linear model.
+The parameters are one vector, whether they are a network's or the few weights of a log-linear model.
 """
 
 from abc import abstractmethod
@@ -18,38 +18,47 @@ from learners.errors import SnapshotError
 from learners.snapshot import Snapshot
 from learners.stored_names import stored_class_name, to_stored
 
-VERSION = 3  # of what learners put into their snapshots
-IDENTITY_PARTS = {"recipe": "configuration", "variate": "control variate"}  # as snapshots and as messages call them
+SNAPSHOT_VERSION = 3
+IDENTITY_PARTS = {"recipe": "configuration", "variate": "control variate"}  # their names in snapshots and in messages
 
 
 @dataclass(frozen=True, kw_only=True)
 class GradientConfig:
-    """How a learner steps; subclasses say how it explores."""
+    """How a learner steps; subclasses add how it explores."""
 
     optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
 
 
 class GradientLearner(Learner):
-    """A translator that learns from rewards; subclasses say how it explores and which gradient a reward is worth."""
+    """A translator that learns from rewards; subclasses define how it explores and which gradient follows a reward."""
 
     def __init__(
         self,
         vector: Tensor,
         config: GradientConfig,
-        variate: ControlVariate,
+        control_variate: ControlVariate,
         *,
         seed: int,
-        moved: Sequence[Tensor] = (),
-        bound: float | None = None,
+        trainable: Sequence[Tensor] = (),
+        max_norm: float | None = None,
     ) -> None:
-        """``moved`` are the parts of the vector that learn, if not all of it does; ``bound`` is the optimiser's."""
+        """Create a learner before its first round.
+
+        Args:
+            vector: All parameters.
+            config: How the learner steps and explores.
+            control_variate: Turns rewards into advantages.
+            seed: Seed of all random numbers.
+            trainable: The parts of the vector that learn, if not all of it does.
+            max_norm: The norm of the parameters above which they have diverged; see ``Optimiser``.
+        """
         self._vector = vector
-        self._optimiser = Optimiser(moved or [vector], config.optimiser, bound=bound)
-        self._control_variate = variate
+        self._optimiser = Optimiser(trainable or [vector], config.optimiser, max_norm=max_norm)
+        self._control_variate = control_variate
         self._seed = seed
-        self._identity = {"recipe": to_stored(config), "variate": variate.identity()}
+        self._identity = {"recipe": to_stored(config), "variate": control_variate.identity()}
         self._rng = np.random.default_rng(seed)
-        self._rounds = 0  # that were learned from
+        self._rounds = 0  # completed
 
     def update(self, source: str, translation: str, reward: float) -> None:  # noqa: ARG002 (it knows what it proposed)
         advantage = self._control_variate.advantage(source, check_reward(reward))
@@ -58,18 +67,18 @@ class GradientLearner(Learner):
 
     @property
     def _round(self) -> int:
-        """The number of the round that is being played, from 1."""
+        """The number of the current round, from 1."""
         return self._rounds + 1
 
     @abstractmethod
     def _learn(self, source: str, advantage: float) -> None:
-        """Learn from how much better than expected the proposal of this round was."""
+        """Learn from the advantage of what was proposed in this round."""
 
     def save(self) -> Snapshot:
         snapshot = Snapshot(
             {"vector": self._vector.detach().cpu().numpy().copy()},
             {
-                "kind": self._kind(),
+                "kind": self._snapshot_kind(),
                 "identity": self._identity,
                 "rounds": self._rounds,
                 "rng": self._rng.bit_generator.state,
@@ -82,24 +91,24 @@ class GradientLearner(Learner):
         return snapshot
 
     def load(self, snapshot: Snapshot) -> None:
-        if snapshot.values.get("kind") != self._kind():
-            raise SnapshotError(f"the snapshot is of {snapshot.values.get('kind')}, not of {self._kind()}")
+        if (kind := snapshot.values.get("kind")) != self._snapshot_kind():
+            raise SnapshotError(f"the snapshot is of {kind}, not of {self._snapshot_kind()}")
         for name, what in IDENTITY_PARTS.items():
             if (theirs := snapshot.values["identity"][name]) != (own := self._identity[name]):
                 raise SnapshotError(f"the snapshot is of the {what} {theirs}, not of {own}")
         stored = snapshot.arrays["vector"]
         if stored.shape != tuple(self._vector.shape):
-            raise SnapshotError(f"the snapshot has {stored.size:,} parameters, the model another number")
+            raise SnapshotError(f"the snapshot has {stored.size:,} parameters, the model has {self._vector.numel():,}")
         with torch.no_grad():
             self._vector.copy_(torch.from_numpy(stored))
-        self._optimiser.clear()
+        self._optimiser.zero_gradients()
         if "gradient" in snapshot.arrays:
-            assert self._vector.grad is not None, "a learner in minibatches has a gradient to add to"
+            assert self._vector.grad is not None, "a learner with minibatches has a gradient to add to"
             self._vector.grad.copy_(torch.from_numpy(snapshot.arrays["gradient"]))
         self._rounds = snapshot.values["rounds"]
         self._rng.bit_generator.state = snapshot.values["rng"]
         self._optimiser.load(snapshot.part("optimiser"))
         self._control_variate.load(snapshot.part("variate"))
 
-    def _kind(self) -> str:
-        return f"{stored_class_name(type(self))} {VERSION}"
+    def _snapshot_kind(self) -> str:
+        return f"{stored_class_name(type(self))} {SNAPSHOT_VERSION}"

@@ -1,4 +1,4 @@
-"""What all learners with a neural translator have in common besides their gradients: hypotheses, imitation, dropout."""
+"""The common part of all learners with a neural translator: proposals, imitation, dropout."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -9,13 +9,13 @@ from torch import Tensor
 
 from learners.bandit.control_variates import ControlVariate
 from learners.bandit.gradient import GradientConfig, GradientLearner
-from learners.bandit.optimiser import euclidean
+from learners.bandit.optimiser import l2_norm
 from learners.bandit.replay import Experience
 from learners.nmt.hypothesis import Hypothesis
 from learners.nmt.model import with_dropout
 from learners.nmt.translator import Translator
 
-RUNAWAY = 10  # a network whose parameters have grown tenfold translates nothing, long before they overflow
+MAX_NORM_GROWTH = 10  # a network whose parameters have grown tenfold translates nothing, long before they overflow
 
 
 class NeuralLearner(GradientLearner):
@@ -25,13 +25,13 @@ class NeuralLearner(GradientLearner):
         self,
         translator: Translator,
         config: GradientConfig,
-        variate: ControlVariate,
+        control_variate: ControlVariate,
         *,
         seed: int,
-        moved: Sequence[Tensor] = (),
+        trainable: Sequence[Tensor] = (),
     ) -> None:
-        bound = RUNAWAY * euclidean([translator.vector])
-        super().__init__(translator.vector, config, variate, seed=seed, moved=moved, bound=bound)
+        max_norm = MAX_NORM_GROWTH * l2_norm([translator.vector])
+        super().__init__(translator.vector, config, control_variate, seed=seed, trainable=trainable, max_norm=max_norm)
         self._translator = translator
 
     def propose(self, source: str) -> str:
@@ -39,21 +39,21 @@ class NeuralLearner(GradientLearner):
 
     @abstractmethod
     def _explore(self, source: str) -> Hypothesis:
-        """What to propose, remembered until its reward is known."""
+        """Return what to propose, and remember it until its reward arrives."""
 
-    def _imitate(self, experiences: Sequence[Experience], share: float) -> None:
+    def _add_imitation_gradient(self, experiences: Sequence[Experience], share: float) -> None:
         """Add the gradient of ``-share * sum of advantage * log p``, of the model itself at temperature 1."""
-        self._translator.imitate(
-            [self._translator.encode_source(one.source) for one in experiences],
-            [one.target for one in experiences],
-            [share * one.advantage for one in experiences],
+        self._translator.backward_likelihood(
+            [self._translator.encode_source(experience.source) for experience in experiences],
+            [experience.target for experience in experiences],
+            [share * experience.advantage for experience in experiences],
         )
 
     @contextmanager
     def _dropout(self, probability: float) -> Iterator[None]:
-        """Learn with dropout, drawn from the seed and the round, so that there is no state of it to save.
+        """Learn with dropout. Its seed is the learner's and the round's, so that it has no state to save.
 
-        Once a round: a second time, the same would be dropped again.
+        Use it once per round: a second time, it would drop the same units again.
         """
         if not probability:
             yield

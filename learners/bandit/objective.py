@@ -1,6 +1,6 @@
-"""Which gradient a reward is worth: expected loss, with the advantage as a constant (card B4).
+"""The expected-loss objective of log-linear models, with the advantage as a constant (Sokolov et al. 2016).
 
-It is the gradient of a loss, so that optimisers step against it.
+Gradients are those of a loss: optimisers step against them.
 """
 
 import numpy as np
@@ -10,6 +10,12 @@ Vector = npt.NDArray[np.float64]
 
 
 def log_linear_gradient(advantage: float, features: Vector, expected: Vector) -> Vector:
-    """Of ``-advantage * log p(y|x)`` in a log-linear model: features of what was sampled, and what was expected."""
+    """Return the gradient of ``-advantage * log p(y|x)``.
+
+    Args:
+        advantage: The reward minus a baseline.
+        features: The features of the sampled y.
+        expected: The features that the model expects.
+    """
     gradient: Vector = -advantage * (features - expected)
     return gradient

@@ -1,6 +1,6 @@
-"""Gradient steps: the gradient is clipped by its norm over all parameters, then an optimiser follows it.
+"""Gradient steps: clip the gradient by its norm over all parameters, then step with one of torch's optimisers.
 
-Parameters are torch tensors with ``.grad`` filled by whoever computes gradients. Plain numpy weights take part through
+Parameters are torch tensors whose ``.grad`` the learner fills. Plain numpy weights take part through
 ``torch.from_numpy``, which shares their memory.
 """
 
@@ -16,60 +16,69 @@ from torch import Tensor
 from learners.errors import DivergedError, SnapshotError
 from learners.snapshot import Snapshot
 
-LARGEST = 1e6  # a parameter beyond it is on its way to infinity
+MAX_ABSOLUTE_VALUE = 1e6  # a larger parameter is on its way to infinity
 
 
 class Method(StrEnum):
-    """The optimisers of the task paper, and one for gradients that are mostly zero."""
+    """The optimisers of the task's systems, and one for sparse gradients."""
 
     SGD = "sgd"
     ADAM = "adam"
     ADADELTA = "adadelta"
-    ADAGRAD = "adagrad"  # leaves alone what has no gradient
+    ADAGRAD = "adagrad"  # leaves parameters without a gradient alone
 
 
 @dataclass(frozen=True, slots=True)
 class OptimiserConfig:
-    """Which optimiser, and how it is set."""
+    """Which optimiser, and its hyper-parameters."""
 
     method: Method = Method.ADAM
-    learning_rate: float = 1e-5  # the papers' for a converged seed model; Adadelta's usual factor is 1
-    clip_norm: float | None = 1.0  # largest norm of the gradient over all parameters together; None for no bound
+    learning_rate: float = 1e-5  # as published, for a converged seed model; for Adadelta, 1 is usual
+    clip_norm: float | None = 1.0  # maximum norm of the gradient over all parameters together; None for no clipping
     betas: tuple[float, float] = (0.9, 0.999)  # of Adam
     rho: float = 0.95  # of Adadelta, as in cdec
     epsilon: float = 1e-8  # of Adam; Adadelta has cdec's 1e-6
 
 
 class Optimiser:
-    """Steps along the gradients of a list of parameters, whose state can be saved."""
+    """One of torch's optimisers, with clipping, a check for divergence, and a state that can be saved."""
 
-    def __init__(self, parameters: Iterable[Tensor], config: OptimiserConfig, *, bound: float | None = None) -> None:
-        """``bound`` is the norm beyond which the parameters have run away; without, each of them may grow far."""
+    def __init__(self, parameters: Iterable[Tensor], config: OptimiserConfig, *, max_norm: float | None = None) -> None:
+        """Create an optimiser of these parameters.
+
+        Args:
+            parameters: The tensors to optimise.
+            config: Which optimiser, and its hyper-parameters.
+            max_norm: The norm of all parameters above which they have diverged; without it, ``MAX_ABSOLUTE_VALUE``
+                limits each of them.
+        """
         self._parameters = list(parameters)
         self._config = config
-        self._bound = bound
-        self._optimiser = _make(self._parameters, config)
+        self._max_norm = max_norm
+        self._optimiser = _torch_optimiser(self._parameters, config)
 
     def step(self, rate_factor: float = 1.0) -> float:
-        """Clip, step, clear the gradients; returns the norm of the gradient as it was."""
+        """Clip the gradients, step, and zero them; return the norm of the gradient before clipping."""
         norm = clip_global_norm(self._parameters, self._config.clip_norm)
         for group in self._optimiser.param_groups:
             group["lr"] = self._config.learning_rate * rate_factor
         self._optimiser.step()
-        self.clear()
-        self._look_for_runaways()
+        self.zero_gradients()
+        self._check_divergence()
         return norm
 
-    def _look_for_runaways(self) -> None:
-        if self._bound is None:
-            what, grown, bound = "a parameter", float(np.max([_largest(one) for one in self._parameters])), LARGEST
+    def _check_divergence(self) -> None:
+        """Raise DivergedError if the parameters have become too large."""
+        if self._max_norm is None:
+            what, limit = "a parameter", MAX_ABSOLUTE_VALUE
+            size = float(np.max([_largest_absolute(parameter) for parameter in self._parameters]))
         else:
-            what, grown, bound = "the norm of the parameters", euclidean(self._parameters), self._bound
-        if not grown < bound:  # also when it is not a number
-            raise DivergedError(f"{what} has grown to {grown:g}: try a smaller learning rate")
+            what, limit = "the norm of the parameters", self._max_norm
+            size = l2_norm(self._parameters)
+        if not size < limit:  # also if it is NaN
+            raise DivergedError(f"{what} has grown to {size:g}: try a smaller learning rate")
 
-    def clear(self) -> None:
-        """Forget the gradients."""
+    def zero_gradients(self) -> None:
         for parameter in self._parameters:
             if parameter.grad is not None:
                 parameter.grad.zero_()
@@ -88,7 +97,9 @@ class Optimiser:
 
     def load(self, snapshot: Snapshot) -> None:
         if snapshot.values.get("method") != self._config.method.value:
-            raise SnapshotError(f"the snapshot is of {snapshot.values.get('method')}, not of {self._config.method}")
+            raise SnapshotError(
+                f"the snapshot is of the optimiser {snapshot.values.get('method')}, not of {self._config.method}"
+            )
         self._optimiser.state.clear()
         for key, array in snapshot.arrays.items():
             number, _, name = key.partition("/")
@@ -99,32 +110,35 @@ class Optimiser:
             self._optimiser.state[parameter][name] = value.to(parameter.device)
 
 
-def euclidean(parameters: Iterable[Tensor]) -> float:
-    """The norm of all parameters together; dot products are the fastest way to it."""
+def l2_norm(parameters: Iterable[Tensor]) -> float:
+    """Return the norm of all parameters together; dot products are the fastest way to compute it."""
     flat = (parameter.detach().reshape(-1) for parameter in parameters)
     return math.sqrt(sum(float(torch.dot(one, one)) for one in flat))
 
 
-def _largest(parameter: Tensor) -> float:
+def _largest_absolute(parameter: Tensor) -> float:
     low, high = torch.aminmax(parameter.detach())  # far faster than the infinity norm
     return float(torch.maximum(-low, high))
 
 
-def clip_global_norm(parameters: Iterable[Tensor], bound: float | None) -> float:
-    """Scale all gradients together if their common norm is above the bound; refuse gradients that are not finite."""
+def clip_global_norm(parameters: Iterable[Tensor], max_norm: float | None) -> float:
+    """Scale all gradients together to the maximum if their common norm exceeds it; return the norm before.
+
+    Raise DivergedError if the norm is not finite.
+    """
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
     if not gradients:
         return 0.0
     norm = float(torch.nn.utils.get_total_norm(gradients, foreach=None))
     if not np.isfinite(norm):
         raise DivergedError(f"the norm of the gradient is {norm}: the model has diverged; try a smaller learning rate")
-    if bound is not None and norm > bound:
+    if max_norm is not None and norm > max_norm:
         for gradient in gradients:
-            gradient.mul_(bound / norm)
+            gradient.mul_(max_norm / norm)
     return norm
 
 
-def _make(parameters: list[Tensor], config: OptimiserConfig) -> torch.optim.Optimizer:
+def _torch_optimiser(parameters: list[Tensor], config: OptimiserConfig) -> torch.optim.Optimizer:
     match config.method:
         case Method.SGD:
             return torch.optim.SGD(parameters, lr=config.learning_rate)

@@ -1,7 +1,7 @@
-"""One-point stochastic zeroth order: move the parameters at random, and see what the translation earns (card B5).
+"""Gaussian noise on parameters, for one-point zeroth-order learning (Sokolov et al. 2017, section 5.1).
 
-The noise of a round is drawn from a seed. It is at hand until its reward arrives, but never saved: a process that takes
-over draws it again. The parameters come back bit for bit, because they are copied, not shifted back.
+The noise of a round is drawn from a seed. It is kept until the reward arrives, but never saved: a process that resumes
+draws it again. Removing it restores the parameters bit for bit, because they are copied, not shifted back.
 """
 
 from collections.abc import Sequence
@@ -12,29 +12,31 @@ from torch import Tensor
 
 
 class ParameterNoise:
-    """Gaussian noise on some parameters, and the gradient that a reward under it is worth."""
+    """Gaussian noise on some parameters, and the gradient estimate that a reward under it gives."""
 
     def __init__(self, parameters: Sequence[Tensor], scale: float) -> None:
         if scale <= 0:
-            raise ValueError(f"the noise needs a positive scale, but got {scale}")
+            raise ValueError(f"the scale of the noise must be positive, but got {scale}")
         self._parameters = list(parameters)
         self._scale = scale
-        self._home = [parameter.detach().clone() for parameter in self._parameters]
-        self._noise = [torch.empty_like(home) for home in self._home]
-        self._seed: tuple[int, int] | None = None  # of the noise that is at hand
+        self._unperturbed = [parameter.detach().clone() for parameter in self._parameters]
+        self._noise = [torch.empty_like(parameter) for parameter in self._unperturbed]
+        self._seed: tuple[int, int] | None = None  # of the current noise
 
     def add(self, seed: tuple[int, int]) -> None:
-        """Move the parameters from where they are now."""
+        """Perturb the parameters with the noise of this seed."""
         with torch.no_grad():
-            for parameter, home, noise in zip(self._parameters, self._home, self._draw(seed), strict=True):
-                home.copy_(parameter)
+            for parameter, unperturbed, noise in zip(
+                self._parameters, self._unperturbed, self._draw(seed), strict=True
+            ):
+                unperturbed.copy_(parameter)
                 parameter.add_(noise, alpha=self._scale)
 
     def remove(self) -> None:
-        """Put them back exactly."""
+        """Restore the parameters exactly."""
         with torch.no_grad():
-            for parameter, home in zip(self._parameters, self._home, strict=True):
-                parameter.copy_(home)
+            for parameter, unperturbed in zip(self._parameters, self._unperturbed, strict=True):
+                parameter.copy_(unperturbed)
 
     def fill_gradient(self, seed: tuple[int, int], advantage: float) -> None:
         """Set ``.grad`` to ``-advantage * noise / scale``: an estimate of the gradient of the expected loss."""
@@ -44,6 +46,7 @@ class ParameterNoise:
             torch.mul(noise, -advantage / self._scale, out=parameter.grad)  # in place: it may be a view of a vector
 
     def _draw(self, seed: tuple[int, int]) -> Sequence[Tensor]:
+        """Return the noise of this seed, for each parameter."""
         if seed != self._seed:
             state = np.random.SeedSequence(seed).generate_state(1, np.uint64)
             generator = torch.Generator().manual_seed(int(state[0]) >> 1)

@@ -1,6 +1,6 @@
-"""Online ridge regression: what reward do these features promise? (card B12)
+"""Online ridge regression of rewards on features, for the LIMSI systems (Sokolov et al. 2017, section 5.4).
 
-The closed form ``v = (F'F + penalty I)^-1 F'r`` is kept up to date by rank-one updates, so a round costs d^2, not d^3.
+Rank-one updates keep the closed form ``v = (F'F + penalty I)^-1 F'r`` up to date, so that a round costs d^2, not d^3.
 """
 
 import numpy as np
@@ -12,24 +12,25 @@ Vector = npt.NDArray[np.float64]
 
 
 class OnlineRidge:
-    """A linear model of the reward, fitted to all that was observed so far and pulled towards a prior."""
+    """A linear model of the reward, fitted to all observations so far and shrunk towards a prior."""
 
     def __init__(self, prior: Vector, penalty: float) -> None:
         if penalty <= 0:
-            raise ValueError(f"ridge regression needs a positive penalty, but got {penalty}")
+            raise ValueError(f"the penalty of ridge regression must be positive, but got {penalty}")
         self._prior = prior
         self._inverse = np.eye(len(prior)) / penalty  # of F'F + penalty I
         self._moment = np.zeros(len(prior))  # F'(r - F prior)
 
     @property
     def weights(self) -> Vector:
+        """The fitted weights."""
         fitted: Vector = self._prior + self._inverse @ self._moment
         return fitted
 
     def observe(self, features: Vector, reward: float) -> None:
-        """Take one example into account."""
-        seen = self._inverse @ features
-        self._inverse -= np.outer(seen, seen) / (1 + features @ seen)
+        """Update the fit with one observation."""
+        projected = self._inverse @ features
+        self._inverse -= np.outer(projected, projected) / (1 + features @ projected)
         self._moment += (reward - features @ self._prior) * features
 
     def save(self) -> Snapshot:

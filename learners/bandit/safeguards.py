@@ -1,7 +1,7 @@
-"""What keeps a policy gradient from running away: outputs must neither grow without end nor freeze into one habit.
+"""Safeguards of a policy gradient: outputs must neither grow without end nor collapse into one habit.
 
 Sentence BLEU forgives length: a learner can earn more by saying everything twice, until corpus BLEU halves. And a
-policy that has stopped exploring cannot come back.
+policy that has stopped exploring cannot recover.
 """
 
 from dataclasses import dataclass
@@ -11,54 +11,57 @@ from learners.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class SafeguardConfig:
-    """When the guards step in; as it stands, never."""
+    """When the safeguards step in; by default, never."""
 
-    max_length_ratio: float | None = None  # how much longer than at the start outputs may get, as a ratio; None for any
-    anchor_rounds: int = 500  # rounds that tell how long outputs were at the start
+    max_length_ratio: float | None = None  # of mean output length to that of the first rounds; None for no limit
+    anchor_rounds: int = 500  # first rounds, which the lengths of later outputs are compared with
     min_entropy: float = 0.0  # nats per token below which samples have become too predictable
     entropy_bonus: float = 0.0  # reward per nat of entropy while they are
-    negative_advantage_weight: float = (
-        1.0  # weight of negative advantages: a bad sample says little about what would be better
-    )
-    running_mean_decay: float = 0.99  # of the running means
+    negative_advantage_weight: float = 1.0  # less than 1: a bad sample says little about what would be better
+    running_mean_decay: float = 0.99
 
 
 class Safeguards:
-    """Watches the length and the surprise of what is proposed."""
+    """Watches the length and the entropy of samples."""
 
     def __init__(self, config: SafeguardConfig = SafeguardConfig()) -> None:  # noqa: B008 (cannot be changed)
         self._config = config
         self._rounds = 0
-        self._anchor = 0.0  # mean length ratio of the first rounds
+        self._anchor = 0.0  # mean length ratio of output to source in the first rounds
         self._ratio = 0.0  # running mean of the length ratio
-        self._surprise = 0.0  # running mean of -log p per token, an estimate of the entropy
+        self._entropy = 0.0  # running mean of -log p per token, which estimates the entropy
 
-    def observe(self, *, source: int, output: int, log_probability: float) -> None:
-        """Take a proposal into account: its length and that of its source in tokens, and its log-probability."""
-        ratio, surprise = output / max(source, 1), -log_probability / max(output, 1)
+    def observe(self, *, source_length: int, output_length: int, log_probability: float) -> None:
+        """Take a sample into account; lengths are in tokens."""
+        ratio, entropy = output_length / max(source_length, 1), -log_probability / max(output_length, 1)
         self._rounds += 1
-        new = max(1 - self._config.running_mean_decay, 1 / self._rounds)  # a plain mean at first
-        self._ratio += new * (ratio - self._ratio)
-        self._surprise += new * (surprise - self._surprise)
+        weight = max(1 - self._config.running_mean_decay, 1 / self._rounds)  # a plain mean at first
+        self._ratio += weight * (ratio - self._ratio)
+        self._entropy += weight * (entropy - self._entropy)
         if self._rounds <= self._config.anchor_rounds:
             self._anchor += (ratio - self._anchor) / self._rounds
 
-    def allowed(self, advantage: float, *, source: int, output: int) -> float:
-        """The advantage to learn from: none for an output longer than they used to be, while all grow too long."""
+    def limit(self, advantage: float, *, source_length: int, output_length: int) -> float:
+        """Return the advantage to learn from.
+
+        It is 0 for the success of an output that is longer than those of the first rounds, while outputs are too long
+        on average.
+        """
         if advantage <= 0:
             return self._config.negative_advantage_weight * advantage
         if self._config.max_length_ratio is None or self._rounds <= self._config.anchor_rounds:
             return advantage
-        overlong = self._ratio > self._config.max_length_ratio * self._anchor and output / max(source, 1) > self._anchor
-        return 0.0 if overlong else advantage
+        outputs_are_long = self._ratio > self._config.max_length_ratio * self._anchor
+        this_is_long = output_length / max(source_length, 1) > self._anchor
+        return 0.0 if outputs_are_long and this_is_long else advantage
 
     @property
     def entropy_weight(self) -> float:
-        """What a nat of entropy is worth now."""
-        return self._config.entropy_bonus if self._surprise < self._config.min_entropy else 0.0
+        """The current reward per nat of entropy."""
+        return self._config.entropy_bonus if self._entropy < self._config.min_entropy else 0.0
 
     def save(self) -> Snapshot:
-        return Snapshot(values={"state": [self._rounds, self._anchor, self._ratio, self._surprise]})
+        return Snapshot(values={"state": [self._rounds, self._anchor, self._ratio, self._entropy]})
 
     def load(self, snapshot: Snapshot) -> None:
-        self._rounds, self._anchor, self._ratio, self._surprise = snapshot.values["state"]
+        self._rounds, self._anchor, self._ratio, self._entropy = snapshot.values["state"]

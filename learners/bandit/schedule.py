@@ -1,8 +1,8 @@
-"""How exploration and the learning rate fade (card B8).
+"""Annealing of the sampling temperature and of the learning rate (Sokolov et al. 2017, section 5.2).
 
 From round ``start`` on, the sampling temperature falls by one per cent a round: ``T_k = 0.99 ** (k - start)``. The task
-paper multiplies the rate by it cumulatively (``gamma_k = gamma_{k-1} * T_k``), the code of its authors only once
-(``gamma_k = gamma_0 * T_k``). Rounds are counted from 1.
+paper multiplies the learning rate by it cumulatively (``gamma_k = gamma_{k-1} * T_k``), the code of its authors only
+once (``gamma_k = gamma_0 * T_k``). Rounds are counted from 1.
 """
 
 from dataclasses import dataclass
@@ -20,30 +20,27 @@ class LearningRateDecay(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AnnealingSchedule:
-    """Temperature and rate by round."""
+    """Temperature and learning rate by round."""
 
-    temperature: float = 1.0  # before annealing begins; 1 samples from the model itself
-    start: int | None = 700_000  # the round after which annealing begins; None for never
-    temperature_decay: float = 0.99  # what a round of annealing leaves of the temperature
+    temperature: float = 1.0  # before annealing starts; 1 samples from the model itself
+    start: int | None = 700_000  # the last round before annealing; None for no annealing
+    temperature_decay: float = 0.99  # factor per round of annealing
     learning_rate_decay: LearningRateDecay = LearningRateDecay.CUMULATIVE
 
     def temperature_at(self, k: int) -> float:
-        """The temperature that round ``k`` samples with."""
-        return self.temperature * self.temperature_decay ** self._annealed(k)
+        """Return the sampling temperature of round ``k``."""
+        return self.temperature * self.temperature_decay ** self._annealed_rounds(k)
 
     def rate_factor(self, k: int) -> float:
-        """What is left of the initial learning rate in round ``k``."""
-        n = self._annealed(k)
-        return (
-            self.temperature_decay ** (n * (n + 1) // 2)
-            if self.learning_rate_decay is LearningRateDecay.CUMULATIVE
-            else self.temperature_decay**n
-        )
+        """Return the factor of the initial learning rate in round ``k``."""
+        n = self._annealed_rounds(k)
+        exponent = n * (n + 1) // 2 if self.learning_rate_decay is LearningRateDecay.CUMULATIVE else n
+        return self.temperature_decay**exponent
 
-    def frozen(self, k: int) -> bool:
-        """Is it so cold in round ``k`` that the learner plays greedily and learns no more?"""
+    def is_frozen(self, k: int) -> bool:
+        """Return whether round ``k`` is so cold that the learner translates greedily and no longer learns."""
         return self.temperature_at(k) < MIN_TEMPERATURE
 
-    def _annealed(self, k: int) -> int:
-        """Rounds of annealing up to round ``k``."""
+    def _annealed_rounds(self, k: int) -> int:
+        """Return the number of annealed rounds up to round ``k``."""
         return 0 if self.start is None else max(k - self.start, 0)

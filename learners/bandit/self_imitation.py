@@ -1,7 +1,8 @@
-"""Learning from one's own best moments: play greedily, and imitate what went better than expected.
+"""Self-imitation: translate greedily, and imitate what earned more than expected (after Oh et al. 2018).
 
-Only positive advantages teach. A policy gradient with a weak seed spends most of its steps on pushing bad samples down,
-which says nothing about what would be better; imitation cannot do such harm, and it can be repeated from a memory.
+Only positive advantages teach. A policy gradient with a weak seed model spends most of its steps on making bad samples
+less probable, which says nothing about what would be better. Imitation cannot do such harm, and it can be repeated from
+a replay buffer.
 """
 
 from dataclasses import dataclass, field
@@ -18,24 +19,24 @@ from learners.snapshot import Snapshot
 
 @dataclass(frozen=True, kw_only=True)
 class SelfImitationConfig(GradientConfig):
-    """How much is learned at once, and from when."""
+    """How many experiences a step learns from."""
 
     optimiser: OptimiserConfig = field(default_factory=lambda: OptimiserConfig(learning_rate=1e-4))
     batch: int = 32  # rounds between two steps
-    replay_batch: int = 32  # older experiences that each step learns from again
-    replay_capacity: int = 4_000  # experiences that are remembered
+    replay_batch: int = 32  # earlier experiences that each step learns from again
+    replay_capacity: int = 4_000  # experiences that are kept
     dropout: float = 0.1  # while learning: the same experience comes back several times
 
 
 class SelfImitationLearner(NeuralLearner):
-    """BNMT-REPLAY: maximum likelihood on its own proposals, weighted by max(0, advantage)."""
+    """BNMT-REPLAY: maximum likelihood of its own proposals, weighted by max(0, advantage)."""
 
     def __init__(
-        self, translator: Translator, config: SelfImitationConfig, variate: ControlVariate, *, seed: int
+        self, translator: Translator, config: SelfImitationConfig, control_variate: ControlVariate, *, seed: int
     ) -> None:
-        super().__init__(translator, config, variate, seed=seed)
+        super().__init__(translator, config, control_variate, seed=seed)
         self._config = config
-        self._memory = ReplayBuffer(config.replay_capacity)
+        self._replay = ReplayBuffer(config.replay_capacity)
         self._proposed: Hypothesis | None = None
 
     def _explore(self, source: str) -> Hypothesis:
@@ -44,21 +45,21 @@ class SelfImitationLearner(NeuralLearner):
 
     def _learn(self, source: str, advantage: float) -> None:
         assert self._proposed is not None, "a reward follows a proposal"
-        if advantage > 0 and self._proposed.verbatim:  # else the reward is that of a stand-in
-            self._memory.hold(Experience(source, self._proposed.ids, advantage))
+        if advantage > 0 and not self._proposed.is_fallback:  # the reward of a fallback is not that of these tokens
+            self._replay.add(Experience(source, self._proposed.ids, advantage))
         if self._round % self._config.batch == 0:
-            experiences = [*self._memory.fresh, *self._memory.draw(self._config.replay_batch, self._rng)]
-            self._memory.settle()
+            experiences = [*self._replay.pending, *self._replay.sample(self._config.replay_batch, self._rng)]
+            self._replay.commit()
             if experiences:
                 with self._dropout(self._config.dropout):
-                    self._imitate(experiences, 1 / len(experiences))
+                    self._add_imitation_gradient(experiences, 1 / len(experiences))
                 self._optimiser.step()
 
     def save(self) -> Snapshot:
         snapshot = super().save()
-        snapshot.put("memory", self._memory.save())
+        snapshot.put("memory", self._replay.save())
         return snapshot
 
     def load(self, snapshot: Snapshot) -> None:
         super().load(snapshot)
-        self._memory.load(snapshot.part("memory"))
+        self._replay.load(snapshot.part("memory"))

@@ -1,6 +1,6 @@
-"""UCB1: which of several systems should play? The one with the highest reward that is still believable (card B12).
+"""UCB1 (Auer et al. 2002), which chooses between systems in the LIMSI submissions (Sokolov et al. 2017, section 5.4).
 
-An arm's index is its mean reward plus ``sqrt(2 ln n / n_arm)``, which grows while others are played.
+An arm's index is its mean reward plus ``sqrt(2 ln n / n_arm)``, which grows while other arms are played.
 """
 
 import numpy as np
@@ -12,22 +12,24 @@ Vector = npt.NDArray[np.float64]
 
 
 class Ucb1:
-    """Plays each arm once, then the one with the highest index."""
+    """Plays each arm once, then always the arm with the highest index."""
 
     def __init__(self, arms: int) -> None:
         self._plays = np.zeros(arms)
         self._rewards = np.zeros(arms)
 
-    def choose(self, rng: np.random.Generator) -> int:  # noqa: ARG002 (only variants draw)
+    def choose(self, rng: np.random.Generator) -> int:  # noqa: ARG002 (only the variant below samples)
+        """Return the arm to play next."""
         untried = self._untried()
         return untried if untried is not None else int(np.argmax(self.indices()))
 
     def indices(self) -> Vector:
-        """The upper confidence bound of each arm, all of which have been played."""
+        """Return the upper confidence bound of each arm; each must have been played."""
         bounds: Vector = self._rewards / self._plays + np.sqrt(2 * np.log(self._plays.sum()) / self._plays)
         return bounds
 
     def observe(self, arm: int, reward: float) -> None:
+        """Update an arm with the reward of playing it."""
         self._plays[arm] += 1
         self._rewards[arm] += reward
 
@@ -42,7 +44,7 @@ class Ucb1:
 
 
 class SamplingUcb1(Ucb1):
-    """Draws an arm in proportion to its index: the paper says only that this variant explores more."""
+    """Samples an arm in proportion to its index. The paper only says that this variant explores more."""
 
     def choose(self, rng: np.random.Generator) -> int:
         untried = self._untried()

@@ -1,4 +1,7 @@
-"""Learning without gradients: play with perturbed parameters, and go where it paid (card B5, for networks)."""
+"""Zeroth-order learning of networks: translate with perturbed parameters, and move them in directions that paid.
+
+One-point stochastic zeroth order (Sokolov et al. 2017, section 5.1, for SMT; Flaxman et al. 2005).
+"""
 
 from dataclasses import dataclass, field
 
@@ -14,26 +17,27 @@ from learners.nmt.translator import Translator
 
 @dataclass(frozen=True, kw_only=True)
 class ZerothOrderConfig(GradientConfig):
-    """How far a zeroth-order learner looks around, and how it steps."""
+    """How a zeroth-order learner explores and steps."""
 
-    # Unclipped: the gradient is as long as the noise, so a bound would leave nothing but its sign of any reward.
+    # Not clipped: the gradient is as long as the noise, so that a bound would leave only the sign of the advantage.
     optimiser: OptimiserConfig = field(default_factory=lambda: OptimiserConfig(clip_norm=None))
-    noise_scale: float = 0.01  # of the noise; 1 as published for 14 weights would drown half a million
-    parameter_prefix: str = ""  # the parameters whose names begin like this are perturbed; all of them by default
+    noise_scale: float = 0.01  # 1, as published for 14 weights, would drown half a million parameters
+    parameter_prefix: str = ""  # only parameters whose names start like this are perturbed; all by default
 
 
 class ZerothOrderLearner(NeuralLearner):
-    """BNMT-SZO-CV: translates greedily with parameters moved at random."""
+    """BNMT-SZO-CV: translates greedily with randomly perturbed parameters."""
 
     def __init__(
-        self, translator: Translator, config: ZerothOrderConfig, variate: ControlVariate, *, seed: int
+        self, translator: Translator, config: ZerothOrderConfig, control_variate: ControlVariate, *, seed: int
     ) -> None:
+        prefix = config.parameter_prefix
         named = translator.model.named_parameters()
-        chosen = [parameter for name, parameter in named if name.startswith(config.parameter_prefix)]
+        chosen = [parameter for name, parameter in named if name.startswith(prefix)]
         if not chosen:
-            raise LearnerError(f"the model has no parameters whose names begin with {config.parameter_prefix!r}")
-        parameters = chosen if config.parameter_prefix else [translator.vector]
-        super().__init__(translator, config, variate, seed=seed, moved=parameters)
+            raise LearnerError(f"the model has no parameters whose names start with {prefix!r}")
+        parameters = chosen if prefix else [translator.vector]
+        super().__init__(translator, config, control_variate, seed=seed, trainable=parameters)
         self._noise = ParameterNoise(parameters, config.noise_scale)
 
     def _explore(self, source: str) -> Hypothesis:

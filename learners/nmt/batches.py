@@ -1,4 +1,4 @@
-"""Sentences of about the same length, put together so that little of a batch is padding."""
+"""Sentence pairs, and batches of pairs of similar length, so that little of a batch is padding."""
 
 from collections.abc import Sequence
 
@@ -8,31 +8,32 @@ from torch import Tensor
 
 from learners.nmt.vocabulary import BOS, PAD
 
-Encoded = tuple[list[int], list[int]]  # source and target, each with its end symbol
+Pair = tuple[str, str]  # source and target
+EncodedPair = tuple[list[int], list[int]]  # token ids of source and target, each with its end symbol
 
 
-def bucketed(pairs: Sequence[Encoded], tokens: int, rng: np.random.Generator) -> list[list[int]]:
-    """Every pair's number once, in batches of at most ``tokens`` padded target tokens, in random order."""
-    jitter = rng.random(len(pairs))  # the same neighbours in every epoch would be a bias
+def bucket_by_length(pairs: Sequence[EncodedPair], tokens: int, rng: np.random.Generator) -> list[list[int]]:
+    """Group the pairs' indices into batches of at most ``tokens`` padded target tokens, in random order."""
+    jitter = rng.random(len(pairs))  # batches of the same pairs in every epoch would be a bias
     lengths = [max(len(source), len(target)) for source, target in pairs]
     batches: list[list[int]] = []
     batch: list[int] = []
-    for number in sorted(range(len(pairs)), key=lambda number: (lengths[number], jitter[number])):
-        if batch and lengths[number] * (len(batch) + 1) > tokens:  # sorted: the newest is the longest
+    for index in sorted(range(len(pairs)), key=lambda index: (lengths[index], jitter[index])):
+        if batch and lengths[index] * (len(batch) + 1) > tokens:  # in order of length: the newest is the longest
             batches.append(batch)
             batch = []
-        batch.append(number)
+        batch.append(index)
     if batch:
         batches.append(batch)
     return [batches[place] for place in rng.permutation(len(batches))]
 
 
-def padded(rows: Sequence[Sequence[int]], device: torch.device) -> Tensor:
-    """Rows of different lengths as one tensor [rows, longest]."""
+def pad(rows: Sequence[Sequence[int]], device: torch.device) -> Tensor:
+    """Return rows of different lengths as one tensor [rows, longest], padded on the right."""
     longest = max(len(row) for row in rows)
     return torch.tensor([[*row, *[PAD] * (longest - len(row))] for row in rows], device=device)
 
 
-def previous(targets: Tensor) -> Tensor:
-    """What a decoder reads while it predicts ``targets``: a begin symbol, then the targets up to the last but one."""
+def shift_right(targets: Tensor) -> Tensor:
+    """Return the decoder's inputs for ``targets`` [batch, target]: the begin symbol, then all but the last token."""
     return torch.cat([torch.full_like(targets[:, :1], BOS), targets[:, :-1]], 1)

@@ -1,7 +1,7 @@
-"""From a model to a translation: token by token at random or greedily, or by beam search."""
+"""Decoding: sampling, greedy decoding and beam search, from a model and a source to a sequence of tokens."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -10,126 +10,141 @@ from torch import Tensor
 from learners.errors import DivergedError
 from learners.nmt.ensemble import Ensemble
 from learners.nmt.hypothesis import Floats
-from learners.nmt.model import IMPOSSIBLE, TranslationModel
+from learners.nmt.model import IMPOSSIBLE_LOGIT, TranslationModel
 from learners.nmt.vocabulary import BOS, EOS
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """Tokens as they came out of a model."""
+class DecodedSequence:
+    """The tokens of a translation, as a model produced them."""
 
     ids: list[int]
     log_probability: float
-    attention: Floats  # [tokens, source]
-    features: Floats  # the mean encoder state
+    attention: Floats  # [target, source]
 
 
 def check_finite(log_probability: float) -> None:
-    """Refuse what a model says that is lost."""
+    """Raise DivergedError unless the number is finite."""
     if not math.isfinite(log_probability):
         raise DivergedError("the model's probabilities are no longer numbers: it has diverged")
 
 
-def length_bound(source_length: int) -> int:
-    """The longest translation of a source that long, in tokens: no model can run away."""
+def max_output_length(source_length: int) -> int:
+    """Return the largest number of tokens that a source of this many tokens is translated to."""
     return 2 * source_length + 10
 
 
-@torch.no_grad()
-def draw(model: TranslationModel, source: Tensor, temperature: float, uniforms: Floats | None) -> Drawn:
-    """Draw a token per uniform number until the end symbol; without uniforms take the most probable ones.
+def greedy_decode(model: TranslationModel, source: Tensor) -> DecodedSequence:
+    """Take the most probable token at each step, but not the end symbol first. ``source`` is [1, length]."""
 
-    A token is the first whose cumulative probability exceeds the number. So two engines that are given the same numbers
-    draw the same tokens. ``source`` is [1, length].
+    def most_probable(logits: Tensor, position: int) -> int:
+        if position == 0:
+            logits = logits.clone()
+            logits[EOS] = IMPOSSIBLE_LOGIT
+        return int(logits.argmax())
+
+    return _decode(model, source, 1.0, most_probable)
+
+
+def sample(model: TranslationModel, source: Tensor, temperature: float, uniforms: Floats) -> DecodedSequence:
+    """Sample a token at each step, by the number in [0, 1) that ``uniforms`` has for it.
+
+    The token is the first whose cumulative probability exceeds the number. So two implementations that are given the
+    same numbers sample the same tokens. ``source`` is [1, length].
     """
-    memory = model.encode(source)
-    state = model.start(memory)
+
+    def at_quantile(logits: Tensor, position: int) -> int:
+        cumulative = logits.softmax(0).double().cumsum(0)
+        # A uniform below 1 times the total lies below the total, so there is a token above it, unless all is NaN.
+        place = int(torch.searchsorted(cumulative, float(uniforms[position]) * cumulative[-1], right=True))
+        return min(place, len(cumulative) - 1)
+
+    return _decode(model, source, temperature, at_quantile)
+
+
+@torch.no_grad()
+def _decode(
+    model: TranslationModel, source: Tensor, temperature: float, choose: Callable[[Tensor, int], int]
+) -> DecodedSequence:
+    """Decode up to the end symbol; ``choose`` picks a token by its tempered logits [vocabulary] and its position."""
+    encoder_output = model.encode(source)
+    state = model.initial_state(encoder_output)
     token, total = BOS, 0.0
     ids: list[int] = []
     attention: list[Tensor] = []
-    for position in range(length_bound(source.shape[1])):
-        step = model.step(memory, state, torch.tensor([token], device=source.device))
+    for position in range(max_output_length(source.shape[1])):
+        step = model.step(encoder_output, state, torch.tensor([token], device=source.device))
         state = step.state
         logits = step.logits[0] / temperature
-        if uniforms is None:
-            token = _most_probable(logits, allow_end=position > 0)
-        else:
-            token = _drawn(logits, float(uniforms[position]))
+        token = choose(logits, position)
         total += float(logits.log_softmax(0)[token])
         ids.append(token)
         attention.append(step.attention[0])
         if token == EOS:
             break
-    return Drawn(ids, total, torch.stack(attention).cpu().numpy(), memory.mean()[0].cpu().numpy())
-
-
-def _most_probable(logits: Tensor, *, allow_end: bool) -> int:
-    if not allow_end:
-        logits = logits.clone()
-        logits[EOS] = IMPOSSIBLE
-    return int(logits.argmax())
-
-
-def _drawn(logits: Tensor, uniform: float) -> int:
-    cumulative = logits.softmax(0).double().cumsum(0)
-    # A uniform below 1 times the total lies below the total, so there is a token above it, unless all is NaN.
-    place = int(torch.searchsorted(cumulative, uniform * cumulative[-1], right=True))
-    return min(place, len(cumulative) - 1)
+    check_finite(total)
+    return DecodedSequence(ids, total, torch.stack(attention).cpu().numpy())
 
 
 @dataclass(frozen=True)
 class BeamHypothesis:
-    """A partial or finished translation within a beam."""
+    """A partial or finished translation in a beam."""
 
     ids: list[int]
     log_probability: float
-    attention: list[Tensor]
+    attention: list[Tensor]  # [source] for each token
 
     def score(self) -> float:
-        """Normalised by length, since every token costs and short translations would always win."""
+        """Return the log-probability per token: without normalisation, short translations would always win."""
         return self.log_probability / len(self.ids)
 
 
 @torch.no_grad()
-def beam_search(ensemble: Ensemble, source: Tensor, size: int) -> Drawn:
-    """The best translation that a beam finds."""
-    session = ensemble.read(source)
-    longest = length_bound(source.shape[1])
-    rays, parents, finished = [BeamHypothesis([], 0.0, [])], [0], list[BeamHypothesis]()
-    for _ in range(longest):
-        previous = torch.tensor([ray.ids[-1] if ray.ids else BOS for ray in rays], device=source.device)
-        votes, attention = session.vote(previous, torch.tensor(parents, device=source.device))
-        if not rays[0].ids:
-            votes[:, EOS] = IMPOSSIBLE
-        rays, parents = _extended(rays, votes, attention, size - len(finished))
-        finished += [ray for ray in rays if ray.ids[-1] == EOS]
-        alive = [place for place, ray in enumerate(rays) if ray.ids[-1] != EOS]
-        rays, parents = [rays[place] for place in alive], [parents[place] for place in alive]
-        if not rays or (finished and _hopeless(rays, max(map(BeamHypothesis.score, finished)), longest)):
+def beam_search(ensemble: Ensemble, source: Tensor, size: int) -> DecodedSequence:
+    """Return the best translation that a beam of this size finds. ``source`` is [1, length]."""
+    state = ensemble.initial_state(source)
+    max_length = max_output_length(source.shape[1])
+    beam, parents, finished = [BeamHypothesis([], 0.0, [])], [0], list[BeamHypothesis]()
+    for _ in range(max_length):
+        previous = torch.tensor([item.ids[-1] if item.ids else BOS for item in beam], device=source.device)
+        log_probabilities, attention, state = ensemble.step(
+            state, previous, torch.tensor(parents, device=source.device)
+        )
+        if not beam[0].ids:
+            log_probabilities[:, EOS] = IMPOSSIBLE_LOGIT
+        beam, parents = _extend(beam, log_probabilities, attention, size - len(finished))
+        finished += [item for item in beam if item.ids[-1] == EOS]
+        open_items = [place for place, item in enumerate(beam) if item.ids[-1] != EOS]
+        beam, parents = [beam[place] for place in open_items], [parents[place] for place in open_items]
+        if not beam or (finished and _cannot_win(beam, max(map(BeamHypothesis.score, finished)), max_length)):
             break
-    best = max(finished or rays, key=BeamHypothesis.score)
-    return Drawn(best.ids, best.log_probability, torch.stack(best.attention).cpu().numpy(), session.features)
+    best = max(finished or beam, key=BeamHypothesis.score)
+    return DecodedSequence(best.ids, best.log_probability, torch.stack(best.attention).cpu().numpy())
 
 
-def _hopeless(rays: Sequence[BeamHypothesis], best: float, longest: int) -> bool:
-    """Can none of these become better than the best that is finished, even if all that follows is certain?"""
-    return max(ray.log_probability for ray in rays) / longest <= best
+def _cannot_win(beam: Sequence[BeamHypothesis], best_score: float, max_length: int) -> bool:
+    """Return whether no item can exceed the best score, even if all its further tokens had probability 1."""
+    return max(item.log_probability for item in beam) / max_length <= best_score
 
 
-def _extended(
-    rays: Sequence[BeamHypothesis], votes: Tensor, attention: Tensor, count: int
+def _extend(
+    beam: Sequence[BeamHypothesis], log_probabilities: Tensor, attention: Tensor, count: int
 ) -> tuple[list[BeamHypothesis], list[int]]:
-    """The best ``count`` rays that are one token longer, and which ray each came from."""
-    totals = torch.tensor([ray.log_probability for ray in rays], dtype=votes.dtype, device=votes.device)
-    scores = (totals.unsqueeze(1) + votes).flatten()
+    """Return the best ``count`` hypotheses that are one token longer, and the row that each of them continues.
+
+    ``log_probabilities`` is [beam, vocabulary], ``attention`` is [beam, source].
+    """
+    totals = torch.tensor(
+        [item.log_probability for item in beam], dtype=log_probabilities.dtype, device=log_probabilities.device
+    )
+    scores = (totals.unsqueeze(1) + log_probabilities).flatten()  # [beam * vocabulary]
     best, places = scores.topk(min(count, len(scores)))
-    check_finite(float(best[0]))  # what is not a number comes first
-    longer, parents = [], []
+    check_finite(float(best[0]))  # topk puts NaN first
+    extended, parents = [], []
     for score, place in zip(best.tolist(), places.tolist(), strict=True):
-        parent, token = divmod(place, votes.shape[1])
-        if score > IMPOSSIBLE / 2:
-            longer.append(
-                BeamHypothesis([*rays[parent].ids, token], score, [*rays[parent].attention, attention[parent]])
-            )
+        parent, token = divmod(place, log_probabilities.shape[1])
+        if score > IMPOSSIBLE_LOGIT / 2:
+            item = beam[parent]
+            extended.append(BeamHypothesis([*item.ids, token], score, [*item.attention, attention[parent]]))
             parents.append(parent)
-    return longer, parents
+    return extended, parents

@@ -1,4 +1,4 @@
-"""What a search or a sample comes back with."""
+"""Translations that a search or a sample returns."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,19 +11,18 @@ Floats = npt.NDArray[np.floating[Any]]
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """One translation: its tokens, its text, and how the model came to it."""
+    """One translation: its tokens, its text and its log-probability."""
 
-    source_ids: list[int]  # as the model read them: cut at the bound, the end symbol last
-    ids: list[int]  # with the end symbol last, unless the length bound was hit
-    text: str  # unknowns replaced; never empty
-    log_probability: float  # of ids, from the distribution that they were drawn from (tempered for a sample)
-    verbatim: bool = field(default=True, kw_only=True)  # is text that of ids? Where they have none, it stands in
+    source_ids: list[int]  # as the model read them: truncated, the end symbol last
+    ids: list[int]  # the end symbol last, unless the maximum length was reached
+    text: str  # unknown tokens replaced; never empty
+    log_probability: float  # of ids, under the distribution that they were decoded from (tempered for a sample)
+    is_fallback: bool = field(default=False, kw_only=True)  # the ids have no text, so that another text replaces it
 
 
 @dataclass(frozen=True)
 class Sample(Hypothesis):
-    """A translation drawn at random, with what learning from it needs."""
+    """A translation that was sampled, with what learning from it needs."""
 
     temperature: float
-    features: Floats  # what the encoder made of the source, one vector: input to a value baseline
-    trace: object = None  # the accelerated engine's memory of the draw; None when torch drew
+    trace: object = None  # what the accelerated engine computed while sampling; None when torch sampled

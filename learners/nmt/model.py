@@ -1,4 +1,4 @@
-"""What every translation model can do; search, training and learning know nothing else about it."""
+"""The interface of all translation models: search, training and learning use nothing else of a model."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -11,39 +11,39 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from learners.nmt.configs import ModelConfig
-from learners.nmt.vocabulary import NEVER_WRITTEN, PAD
+from learners.nmt.vocabulary import FIRST_OUTPUT_ID, PAD
 
-State = tuple[Tensor, ...]  # what a decoder remembers between steps, batch first
-IMPOSSIBLE = -1e9  # a logit whose probability is 0; unlike -inf it keeps 0 * log 0 a number
+DecoderState = tuple[Tensor, ...]  # what a decoder carries from one step to the next, batch first
+IMPOSSIBLE_LOGIT = -1e9  # its probability is 0; unlike -inf, it keeps 0 * log 0 a number
 
 
 @dataclass(frozen=True)
-class Memory:
-    """What the encoder made of a batch of sources."""
+class EncoderOutput:
+    """The encoder's states for a batch of sources."""
 
     states: Tensor  # [batch, source, features]
     mask: Tensor  # [batch, source], True on tokens
-    keys: tuple[Tensor, ...] = ()  # what attention looks up, batch first
+    keys: tuple[Tensor, ...] = ()  # what attention is computed with, batch first
 
-    def expand(self, count: int) -> "Memory":
-        """One source, as if the batch had it ``count`` times."""
+    def expand(self, count: int) -> "EncoderOutput":
+        """Return the output for one source as that of a batch that repeats it ``count`` times."""
         states, mask, *keys = (
             tensor.expand(count, *tensor.shape[1:]) for tensor in (self.states, self.mask, *self.keys)
         )
-        return Memory(states, mask, tuple(keys))
+        return EncoderOutput(states, mask, tuple(keys))
 
     def mean(self) -> Tensor:
-        """One vector for each source [batch, features]."""
-        weights = self.mask.unsqueeze(-1).to(self.states.dtype)
+        """Return the mean state of each source [batch, features]; padding does not count."""
+        weights = self.mask.unsqueeze(-1).to(self.states.dtype)  # [batch, source, 1]
         return (self.states * weights).sum(1) / weights.sum(1)
 
 
-class Step(NamedTuple):
-    """One step of a decoder."""
+class StepOutput(NamedTuple):
+    """The result of one decoder step."""
 
     logits: Tensor  # [batch, vocabulary]
     attention: Tensor  # [batch, source]
-    state: State
+    state: DecoderState
 
 
 class TranslationModel(nn.Module):
@@ -59,35 +59,38 @@ class TranslationModel(nn.Module):
         self.target_embedding = self.source_embedding if shared else _embedding(target_size, config.embedding)
         self.output = None if config.tied else _embedding(target_size, config.embedding)
         self.output_bias = nn.Parameter(torch.zeros(target_size))
-        never_written = torch.zeros(target_size)
-        never_written[:NEVER_WRITTEN] = IMPOSSIBLE
-        self.never_written: Tensor
-        self.register_buffer("never_written", never_written, persistent=False)
+        output_mask = torch.zeros(target_size)
+        output_mask[:FIRST_OUTPUT_ID] = IMPOSSIBLE_LOGIT
+        self.output_mask: Tensor
+        self.register_buffer("output_mask", output_mask, persistent=False)
         self.dropout = nn.Dropout(config.dropout)
 
     @abstractmethod
-    def encode(self, source: Tensor) -> Memory:
-        """Read sources [batch, source]."""
+    def encode(self, source: Tensor) -> EncoderOutput:
+        """Encode sources [batch, source]."""
 
     @abstractmethod
-    def start(self, memory: Memory) -> State:
-        """The decoder's state before the first token."""
+    def initial_state(self, encoder_output: EncoderOutput) -> DecoderState:
+        """Return the decoder's state before the first token."""
 
     @abstractmethod
-    def step(self, memory: Memory, state: State, previous: Tensor) -> Step:
-        """Predict the tokens after ``previous`` [batch]."""
+    def step(self, encoder_output: EncoderOutput, state: DecoderState, previous: Tensor) -> StepOutput:
+        """Predict the tokens that follow ``previous`` [batch]."""
 
     @abstractmethod
-    def decode(self, memory: Memory, previous: Tensor) -> Tensor:
-        """Logits [batch, target, vocabulary] for all positions at once, given their previous tokens [batch, target]."""
+    def decode(self, encoder_output: EncoderOutput, previous: Tensor) -> Tensor:
+        """Return logits [batch, target, vocabulary] for all positions at once (teacher forcing).
+
+        ``previous`` [batch, target] has the token before each position.
+        """
 
     def forward(self, source: Tensor, previous: Tensor) -> Tensor:
         return self.decode(self.encode(source), previous)
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """From the decoder's last layer [..., embedding] to the vocabulary."""
+        """Project the decoder's last layer [..., embedding] to the vocabulary [..., vocabulary]."""
         weights = (self.output or self.target_embedding).weight
-        return F.linear(hidden, weights, self.output_bias + self.never_written)
+        return F.linear(hidden, weights, self.output_bias + self.output_mask)
 
     @property
     def device(self) -> torch.device:
@@ -96,20 +99,21 @@ class TranslationModel(nn.Module):
 
 @contextmanager
 def with_dropout(model: nn.Module, probability: float) -> Iterator[None]:
-    """Learn with so much dropout in every layer, whatever the config says."""
-    usual = [(module, module.p) for module in model.modules() if isinstance(module, nn.Dropout)]
-    for module, _ in usual:
+    """Train with this dropout in every layer, in place of the configured one."""
+    configured = [(module, module.p) for module in model.modules() if isinstance(module, nn.Dropout)]
+    for module, _ in configured:
         module.p = probability
     model.train()
     try:
         yield
     finally:
         model.eval()
-        for module, before in usual:
+        for module, before in configured:
             module.p = before
 
 
 def token_mask(tokens: Tensor) -> Tensor:
+    """Return where there are tokens, not padding."""
     return tokens != PAD
 
 

@@ -1,7 +1,7 @@
 """All parameters of a model as one vector.
 
-An optimiser that sees a single tensor makes one pass over memory instead of forty small ones, clipping is one norm, a
-zeroth-order perturbation is one addition, and the accelerated engine writes its gradients without copying.
+With a single tensor, an optimiser makes one pass over memory instead of forty small ones, clipping is one norm, and a
+zeroth-order perturbation is one addition. The accelerated engine writes its gradients into it without copying.
 """
 
 import math
@@ -11,15 +11,15 @@ from torch import nn
 
 
 class FlatParameters:
-    """Moves a model's parameters and their gradients into two vectors, of which the model keeps views.
+    """Two vectors that hold a model's parameters and their gradients; the model's own tensors become views of them.
 
     ``vector`` is the one parameter to give to an optimiser; its ``grad`` always exists. Neither may be replaced, so
     clear gradients with ``zero_gradient``, never with ``zero_grad(set_to_none=True)``. Move a model to its device
-    before, not after.
+    before it gets such vectors, not after.
     """
 
     def __init__(self, model: nn.Module) -> None:
-        parameters = list(model.parameters())  # tied ones come once
+        parameters = list(model.parameters())  # tied parameters come once
         self.vector = nn.Parameter(torch.cat([parameter.detach().reshape(-1) for parameter in parameters]))
         self.gradient = torch.zeros_like(self.vector)
         self.vector.grad = self.gradient
@@ -34,9 +34,9 @@ class FlatParameters:
         self.gradient.zero_()
 
     def clip_gradient(self, limit: float) -> float:
-        """Scale the gradient down if its norm exceeds ``limit``; returns the norm before.
+        """Scale the gradient down to ``limit`` if its norm exceeds it; return the norm before.
 
-        Torch's ``clip_grad_norm_`` multiplies in any case: one more pass over memory in every round.
+        Torch's ``clip_grad_norm_`` multiplies in any case, which costs one more pass over memory in every round.
         """
         norm = math.sqrt(float(torch.dot(self.gradient, self.gradient)))
         if norm > limit:

@@ -1,12 +1,11 @@
-"""Making seed models: maximum likelihood on parallel text, until a held-out part of it stops improving.
+"""Pre-training of seed models: maximum likelihood on parallel text, until a held-out part of it stops improving.
 
-Whatever interrupts it, training goes on from its last snapshot and ends with the same model: every random choice is a
-function of the seed and the step, and nothing depends on the clock.
+An interrupted training resumes from its last snapshot and ends with the same model: every random choice is a function
+of the seed and the step, and nothing depends on the clock.
 """
 
 import hashlib
 import math
-import string
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,45 +17,40 @@ from torch import nn
 from torch.nn import functional as F
 
 from learners.errors import DivergedError, SnapshotError, TrainingError
-from learners.nmt.batches import Encoded, bucketed, padded, previous
+from learners.nmt.batches import EncodedPair, Pair, bucket_by_length, pad, shift_right
 from learners.nmt.configs import ModelConfig
+from learners.nmt.copying import mask_or_rename
 from learners.nmt.model import with_dropout
 from learners.nmt.translator import Translator, new_model
 from learners.nmt.vocabulary import PAD, SubwordVocabulary, Vocabulary, WordVocabulary
 from learners.snapshot import Snapshot
 from learners.stored_names import to_stored
 
-Pair = tuple[str, str]  # source and target
-HIDDEN = "\ufffc"  # the object replacement character, which no text has: it stands for any unknown
-PUNCTUATION = frozenset(string.punctuation)  # is the same on both sides, but no name
-LETTERS, DIGITS = string.ascii_lowercase, string.digits
-PART_NUMBERS = 0.3  # share of made-up names that are letters and digits
-MOMENTS = ("exp_avg", "exp_avg_sq")
+SNAPSHOT_KIND = "training 2"  # changes when an older snapshot can no longer be read
+ADAM_MOMENTS = ("exp_avg", "exp_avg_sq")  # torch's names
 
 
 @dataclass(frozen=True, kw_only=True)
 class PretrainingConfig:
-    """How long to train, and what to keep."""
+    """How long to train, on what, and what to keep."""
 
     steps: int = 5_000  # at most
-    validate_every: int = 250  # steps; a snapshot is taken then, too
-    patience: int = 4  # validations without improvement before it stops
+    validate_every: int = 250  # steps; each validation also takes a snapshot
+    patience: int = 4  # validations without improvement before training stops
     held_out: int = 500  # pairs, but at most a tenth of all
-    mask_share: float = (
-        0.02  # share of pairs in which a copied token is made unknown, so that copying unknowns is learned
-    )
-    rename_share: float = 0.15  # share in which it is made up of random letters and digits, so that copying any name is
-    learning_rate_factor: float = 1.0  # times the config's learning rate: less when a trained model is trained on
-    learning_rate: float | None = None  # in place of the config's
-    dropout: float | None = None  # in place of the config's
-    continued_training: bool = False  # all steps at one rate, and the last parameters are kept: as learners learn
-    keep_checkpoints: int = 0  # the models of so many last validations are kept as ensemble_members, for an ensemble
+    mask_share: float = 0.02  # share of pairs in which a copied token is made unknown: teaches to copy unknown tokens
+    rename_share: float = 0.15  # share of pairs in which it becomes a made-up name: teaches to copy any name
+    learning_rate_factor: float = 1.0  # times the model's learning rate: less when a trained model is trained further
+    learning_rate: float | None = None  # in place of the model's
+    dropout: float | None = None  # in place of the model's
+    continued_training: bool = False  # constant rate, all steps, last parameters kept: as bandit learners train
+    keep_checkpoints: int = 0  # the models of this many last validations become ensemble members
     seed: int = 0
 
 
 @dataclass(frozen=True)
 class PretrainingProgress:
-    """How training stands after a validation."""
+    """The state of a training after a validation."""
 
     step: int
     steps: int
@@ -66,16 +60,16 @@ class PretrainingProgress:
 
     @property
     def status(self) -> str:
-        """In words."""
+        """One line for the user."""
         return f"{self.step:,} of at most {self.steps:,} steps, loss {self.best_loss:.3f}"
 
 
 Watch = Callable[[PretrainingProgress], None]
-Augment = Callable[[Sequence[Pair]], Sequence[Pair]]  # pairs to learn from besides these, made of them
+Augment = Callable[[Sequence[Pair]], Sequence[Pair]]  # returns further pairs to learn from, made of the given ones
 
 
 def new_translator(config: ModelConfig, pairs: Sequence[Pair], *, seed: int = 0) -> Translator:
-    """An untrained translator with vocabularies learned from the pairs."""
+    """Return an untrained translator with vocabularies learned from the pairs."""
     source: Vocabulary
     target: Vocabulary
     if config.vocabulary == "bpe":
@@ -89,19 +83,24 @@ def new_translator(config: ModelConfig, pairs: Sequence[Pair], *, seed: int = 0)
 def train(
     translator: Translator,
     pairs: Iterable[Pair],
-    schedule: PretrainingConfig | None = None,
+    config: PretrainingConfig | None = None,
     *,
     augment: Augment = lambda _: (),
     folder: Path | None = None,
     watch: Watch | None = None,
 ) -> None:
-    """Train a new translator, or train an old one on; it ends with the best parameters on the held-out part.
+    """Train a new translator, or a trained one further; it ends with the best parameters on the held-out pairs.
 
-    Only what is not held out is augmented: parts of held-out sentences would tell how well they are remembered.
-
-    With a ``folder``, snapshots are kept there, and a later call with the same arguments goes on from the last one.
+    Args:
+        translator: The translator; its model is changed in place.
+        pairs: Parallel text. A part of it is held out for validation.
+        config: How long to train, on what, and what to keep.
+        augment: Makes further training pairs from those that are not held out. It never sees held-out pairs: parts of
+            them among the training pairs would make the held-out loss measure memory.
+        folder: Where snapshots are kept. A later call with the same arguments resumes from the last one.
+        watch: Called after each validation.
     """
-    training = _Training(translator, list(pairs), schedule or PretrainingConfig(), augment)
+    training = _Training(translator, list(pairs), config or PretrainingConfig(), augment)
     snapshot = folder / "training" if folder else None
     if snapshot and snapshot.exists():
         training.load(Snapshot.read(snapshot), snapshot)
@@ -120,188 +119,179 @@ def train(
 class _Training:
     """The state of a training: everything that a snapshot holds."""
 
-    def __init__(
-        self, translator: Translator, pairs: list[Pair], schedule: PretrainingConfig, augment: Augment
-    ) -> None:
-        self._translator, self._schedule = translator, schedule
-        order = np.random.default_rng(schedule.seed).permutation(len(pairs))
-        held_out, rest = _split(
-            [pairs[place] for place in order], translator.config.max_training_words, schedule.held_out
-        )
-        self._held_out = [self._encoded(pair) for pair in held_out]
-        self._pairs = _up_to([*rest, *augment(rest)], translator.config.max_training_words)
-        self._origin = _digest(repr(pairs).encode()), _digest(translator.vector.detach().cpu().numpy().tobytes())
+    def __init__(self, translator: Translator, pairs: list[Pair], config: PretrainingConfig, augment: Augment) -> None:
+        self._translator, self._config = translator, config
+        max_words = translator.config.max_training_words
+        order = np.random.default_rng(config.seed).permutation(len(pairs))
+        held_out, rest = _split([pairs[place] for place in order], max_words, config.held_out)
+        self._held_out = [self._encode(pair) for pair in held_out]
+        self._pairs = _up_to([*rest, *augment(rest)], max_words)
+        self._text_digest = _digest(repr(pairs).encode())
+        self._start_digest = _digest(translator.vector.detach().cpu().numpy().tobytes())
         self._optimiser = torch.optim.Adam([translator.vector], betas=(0.9, translator.config.beta2), fused=True)
         self._step = 0
-        self._bad = 0
+        self._without_improvement = 0  # validations
         self._best_loss = math.inf
         self._best = translator.vector.detach().clone()
-        self._last: list[torch.Tensor] = []
+        self._checkpoints: list[torch.Tensor] = []  # parameters at the last validations
         self._epoch = -1
-        self._batches: list[list[Encoded]] = []
+        self._batches: list[list[EncodedPair]] = []
         self._epoch_start = 0
 
     @property
     def finished(self) -> bool:
-        worn_out = self._bad >= self._schedule.patience and not self._schedule.continued_training
-        return worn_out or self._step >= self._schedule.steps
+        out_of_patience = self._without_improvement >= self._config.patience and not self._config.continued_training
+        return out_of_patience or self._step >= self._config.steps
 
     def advance(self) -> PretrainingProgress:
         """Train until the next validation, and validate."""
         loss, tokens = 0.0, 0
-        end = min(self._schedule.steps, self._step + self._schedule.validate_every)
-        dropout = self._translator.config.dropout if self._schedule.dropout is None else self._schedule.dropout
+        end = min(self._config.steps, self._step + self._config.validate_every)
+        dropout = self._translator.config.dropout if self._config.dropout is None else self._config.dropout
         with with_dropout(self._translator.model, dropout):
             while self._step < end:
                 batch = self._next_batch()
-                loss += self._learn(batch)
+                loss += self._update(batch)
                 tokens += sum(len(target) for _, target in batch)
                 self._step += 1
         held_out = self._validate()
-        return PretrainingProgress(self._step, self._schedule.steps, loss / tokens, held_out, self._best_loss)
+        return PretrainingProgress(self._step, self._config.steps, loss / tokens, held_out, self._best_loss)
 
     def finish(self) -> None:
-        """Give the translator its parameters, and ensemble_members if they are wanted."""
-        self._translator.ensemble_members = []
-        for vector in self._last:
-            companion = new_model(
-                self._translator.config,
-                self._translator.source_vocabulary.size,
-                self._translator.target_vocabulary.size,
+        """Give the translator its final parameters and its ensemble members."""
+        translator = self._translator
+        translator.ensemble_members = []
+        for vector in self._checkpoints:
+            member = new_model(
+                translator.config, translator.source_vocabulary.size, translator.target_vocabulary.size
             ).to(vector.device)
-            nn.utils.vector_to_parameters(vector, companion.parameters())
-            self._translator.ensemble_members.append(companion.eval())
-        if not self._schedule.continued_training:
-            self._translator.vector.data.copy_(self._best)
-        self._translator.zero_gradient()
+            nn.utils.vector_to_parameters(vector, member.parameters())
+            translator.ensemble_members.append(member.eval())
+        if not self._config.continued_training:
+            translator.vector.data.copy_(self._best)
+        translator.zero_gradient()
 
     def save(self) -> Snapshot:
         state = self._optimiser.state[self._translator.vector]
-        arrays = {name: state[name].cpu().numpy() for name in MOMENTS}
+        arrays = {name: state[name].cpu().numpy() for name in ADAM_MOMENTS}
         arrays |= {"vector": self._translator.vector.detach().cpu().numpy(), "best": self._best.cpu().numpy()}
-        arrays |= {f"last{number}": vector.cpu().numpy() for number, vector in enumerate(self._last)}
-        return Snapshot(arrays, {"about": self._about(), "step": self._step, "bad": self._bad, "best": self._best_loss})
+        arrays |= {f"last{number}": vector.cpu().numpy() for number, vector in enumerate(self._checkpoints)}
+        return Snapshot(
+            arrays,
+            {
+                "about": self._identity(),
+                "step": self._step,
+                "bad": self._without_improvement,
+                "best": self._best_loss,
+            },
+        )
 
     def load(self, snapshot: Snapshot, path: Path) -> None:
-        if snapshot.values.get("about") != self._about():
-            raise SnapshotError(f"{path} is of another training: begin in an empty folder, or with the same arguments")
+        if snapshot.values.get("about") != self._identity():
+            raise SnapshotError(
+                f"{path} is a snapshot of another training: use an empty folder, or the arguments of that training"
+            )
         vector = self._translator.vector
         arrays = {name: torch.from_numpy(array).to(vector.device) for name, array in snapshot.arrays.items()}
-        self._step, self._bad = snapshot.values["step"], snapshot.values["bad"]
+        self._step, self._without_improvement = snapshot.values["step"], snapshot.values["bad"]
         self._best_loss = snapshot.values["best"]
         vector.data.copy_(arrays["vector"])
         self._best = arrays["best"]
-        self._last = [arrays[f"last{number}"] for number in range(len(arrays) - len(MOMENTS) - 2)]
-        state: dict[str, Any] = {name: arrays[name] for name in MOMENTS}
+        self._checkpoints = [arrays[f"last{number}"] for number in range(len(arrays) - len(ADAM_MOMENTS) - 2)]
+        state: dict[str, Any] = {name: arrays[name] for name in ADAM_MOMENTS}
         self._optimiser.state[vector] = state | {"step": torch.tensor(float(self._step), device=vector.device)}
 
-    def _about(self) -> dict[str, Any]:
-        """What a snapshot must agree on; a training may be given more steps, though."""
-        schedule = to_stored(self._schedule)
-        del schedule["steps"]
-        config, (text, beginning) = to_stored(self._translator.config), self._origin
-        return {"kind": "training 2", "recipe": config, "schedule": schedule, "text": text, "beginning": beginning}
+    def _identity(self) -> dict[str, Any]:
+        """Return what a snapshot must agree on; only the number of steps may change."""
+        config = to_stored(self._config)
+        del config["steps"]
+        return {
+            "kind": SNAPSHOT_KIND,
+            "recipe": to_stored(self._translator.config),
+            "schedule": config,
+            "text": self._text_digest,
+            "beginning": self._start_digest,
+        }
 
-    def _next_batch(self) -> list[Encoded]:
-        """The batch of this step: epochs follow each other without a gap, each in an order of its own."""
+    def _next_batch(self) -> list[EncodedPair]:
+        """Return the batch of this step; each epoch has an order of its own."""
         while self._step - self._epoch_start >= len(self._batches):
             self._epoch_start += len(self._batches)
             self._epoch += 1
-            rng = np.random.default_rng([self._schedule.seed, self._epoch])
-            shares = (self._schedule.mask_share, self._schedule.rename_share)
-            encoded = [self._encoded(_disguised(pair, rng, *shares)) for pair in self._pairs]
-            groups = bucketed(encoded, self._translator.config.batch_tokens, rng)
-            self._batches = [[encoded[number] for number in group] for group in groups]
+            rng = np.random.default_rng([self._config.seed, self._epoch])
+            shares = (self._config.mask_share, self._config.rename_share)
+            encoded = [self._encode(mask_or_rename(pair, rng, *shares)) for pair in self._pairs]
+            batches = bucket_by_length(encoded, self._translator.config.batch_tokens, rng)
+            self._batches = [[encoded[index] for index in batch] for batch in batches]
         return self._batches[self._step - self._epoch_start]
 
-    def _learn(self, batch: list[Encoded]) -> float:
-        """One step; returns the summed loss of the batch."""
-        translator, config = self._translator, self._translator.config
-        torch.manual_seed(self._schedule.seed * 1_000_003 + self._step)  # of the dropout
+    def _update(self, batch: list[EncodedPair]) -> float:
+        """Take one step; return the summed loss of the batch."""
+        translator, model_config = self._translator, self._translator.config
+        torch.manual_seed(self._config.seed * 1_000_003 + self._step)  # for dropout
         translator.zero_gradient()
         loss = self._loss(batch)
         (loss / len(batch)).backward()
-        if not math.isfinite(translator.parameters.clip_gradient(config.clip_norm)):
+        if not math.isfinite(translator.parameters.clip_gradient(model_config.clip_norm)):
             raise DivergedError(f"training diverged at step {self._step:,}: try a lower learning rate")
-        rate = config.learning_rate if self._schedule.learning_rate is None else self._schedule.learning_rate
-        self._optimiser.param_groups[0]["lr"] = rate * self._schedule.learning_rate_factor * self._ramp()
+        rate = model_config.learning_rate if self._config.learning_rate is None else self._config.learning_rate
+        self._optimiser.param_groups[0]["lr"] = rate * self._config.learning_rate_factor * self._rate_schedule()
         self._optimiser.step()
         return loss.item()
 
-    def _ramp(self) -> float:
-        """The share of the learning rate that this step has."""
-        config = self._translator.config
-        passed = (self._step + 1) / config.warmup
-        return min(passed, passed**-0.5 if config.inverse_sqrt and not self._schedule.continued_training else 1.0)
+    def _rate_schedule(self) -> float:
+        """Return the share of the learning rate that this step has: linear warm-up, then inverse square root."""
+        model_config = self._translator.config
+        warmups = (self._step + 1) / model_config.warmup
+        decays = model_config.inverse_sqrt and not self._config.continued_training
+        return min(warmups, warmups**-0.5 if decays else 1.0)
 
     @torch.no_grad()
     def _validate(self) -> float:
-        groups = bucketed(self._held_out, self._translator.config.batch_tokens, np.random.default_rng(0))
-        total = sum(self._loss([self._held_out[number] for number in group]).item() for group in groups)
+        """Return the held-out loss per token; remember the parameters if they are the best or a checkpoint."""
+        batches = bucket_by_length(self._held_out, self._translator.config.batch_tokens, np.random.default_rng(0))
+        total = sum(self._loss([self._held_out[index] for index in batch]).item() for batch in batches)
         loss = total / sum(len(target) for _, target in self._held_out)
         vector = self._translator.vector.detach().clone()
-        self._bad += 1
+        self._without_improvement += 1
         if loss < self._best_loss:
-            self._best_loss, self._best, self._bad = loss, vector, 0
-        self._last = (
-            [*self._last, vector][-self._schedule.keep_checkpoints :] if self._schedule.keep_checkpoints else []
-        )
+            self._best_loss, self._best, self._without_improvement = loss, vector, 0
+        kept = self._config.keep_checkpoints
+        self._checkpoints = [*self._checkpoints, vector][-kept:] if kept else []
         return loss
 
-    def _loss(self, batch: list[Encoded]) -> torch.Tensor:
+    def _loss(self, batch: list[EncodedPair]) -> torch.Tensor:
         device = self._translator.model.device
-        targets = padded([target for _, target in batch], device)
-        logits = self._translator.model(padded([source for source, _ in batch], device), previous(targets))
+        targets = pad([target for _, target in batch], device)  # [batch, target]
+        logits = self._translator.model(pad([source for source, _ in batch], device), shift_right(targets))
         return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=PAD, reduction="sum")
 
-    def _encoded(self, pair: Pair) -> Encoded:
+    def _encode(self, pair: Pair) -> EncodedPair:
         return self._translator.encode_source(pair[0]), self._translator.encode_target(pair[1])
 
 
-def _split(pairs: Sequence[Pair], longest: int, most: int) -> tuple[list[Pair], list[Pair]]:
-    """The first pairs of a usable length are held out, but at most a tenth of them; the rest is for learning."""
-    usable = len(_up_to(pairs, longest))
+def _split(pairs: Sequence[Pair], max_words: int, max_held_out: int) -> tuple[list[Pair], list[Pair]]:
+    """Return the held-out pairs and the rest.
+
+    Held out are the first pairs that are short enough to train on, at most a tenth of them.
+    """
+    usable = len(_up_to(pairs, max_words))
     if usable < 2:
         raise TrainingError(
-            f"training needs at least two sentence pairs of up to {longest} words, but there are {usable}"
+            f"training needs at least two sentence pairs of up to {max_words} words, but there are {usable}"
         )
-    left = max(1, min(most, usable // 10))
+    count = max(1, min(max_held_out, usable // 10))
     held_out: list[Pair] = []
     rest: list[Pair] = []
     for pair in pairs:
-        (held_out if len(held_out) < left and _up_to([pair], longest) else rest).append(pair)
+        (held_out if len(held_out) < count and _up_to([pair], max_words) else rest).append(pair)
     return held_out, rest
 
 
-def _up_to(pairs: Sequence[Pair], longest: int) -> list[Pair]:
-    return [pair for pair in pairs if len(pair[0].split()) <= longest]
+def _up_to(pairs: Sequence[Pair], max_words: int) -> list[Pair]:
+    """Return the pairs whose sources have at most this many words."""
+    return [pair for pair in pairs if len(pair[0].split()) <= max_words]
 
 
 def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
-
-
-def _disguised(pair: Pair, rng: np.random.Generator, hide: float, rename: float) -> Pair:
-    """In some pairs, a token that both sides have is replaced on both: by an unknown one, or by a made-up name."""
-    position = rng.random()
-    if position >= hide + rename:
-        return pair
-    shared = sorted({*pair[0].split()} & {*pair[1].split()} - PUNCTUATION)
-    if not shared:
-        return pair
-    chosen = shared[rng.integers(len(shared))]
-    disguise = HIDDEN if position < hide else _made_up(chosen, rng)
-    return _with(chosen, disguise, pair[0]), _with(chosen, disguise, pair[1])
-
-
-def _made_up(token: str, rng: np.random.Generator) -> str:
-    """Another number for a number, with as many digits; for anything else a name such as shops and news are full of."""
-    if any(character.isdigit() for character in token):
-        return "".join(DIGITS[rng.integers(10)] if character.isdigit() else character for character in token)
-    name = "".join(LETTERS[place] for place in rng.integers(len(LETTERS), size=rng.integers(3, 9)))
-    number = "".join(DIGITS[place] for place in rng.integers(10, size=rng.integers(5)))
-    return f"{name[:2]}{number}" if rng.random() < PART_NUMBERS else name
-
-
-def _with(chosen: str, other: str, text: str) -> str:
-    return " ".join(other if word == chosen else word for word in text.split())

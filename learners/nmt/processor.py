@@ -1,4 +1,7 @@
-"""How the processor is set while models play and learn. It is a setting of the whole process, so it is given back."""
+"""The processor's floating-point mode while models translate and learn.
+
+It is a setting of the whole process, so it is restored afterwards.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +11,7 @@ import torch
 
 @contextmanager
 def denormals_as_zero() -> Iterator[None]:
-    """Take numbers too small to matter for zero: a confident model's gradients are full of them, and they are slow."""
+    """Treat denormal numbers as zero: the gradients of a confident model are full of them, and they are slow."""
     torch.set_flush_denormal(True)
     try:
         yield

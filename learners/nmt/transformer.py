@@ -1,4 +1,7 @@
-"""A Transformer with layer normalisation before each block, which trains without tricks at any size."""
+"""A Transformer (Vaswani et al. 2017) with layer normalisation before each block.
+
+Pre-normalisation trains at any size without a carefully tuned warm-up.
+"""
 
 import math
 from typing import cast
@@ -8,11 +11,18 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from learners.nmt.configs import ModelConfig
-from learners.nmt.model import IMPOSSIBLE, Memory, State, Step, TranslationModel, token_mask
+from learners.nmt.model import (
+    IMPOSSIBLE_LOGIT,
+    DecoderState,
+    EncoderOutput,
+    StepOutput,
+    TranslationModel,
+    token_mask,
+)
 
 
 class TransformerModel(TranslationModel):
-    """As many decoder as encoder layers; positions are sinusoids, so there is no longest sentence."""
+    """As many decoder as encoder layers. Positions are sinusoids, so that sentences may have any length."""
 
     def __init__(self, config: ModelConfig, source_size: int, target_size: int) -> None:
         super().__init__(config, source_size, target_size)
@@ -22,39 +32,41 @@ class TransformerModel(TranslationModel):
         self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.layers))
         self.decoder_norm = nn.LayerNorm(self.width)
 
-    def encode(self, source: Tensor) -> Memory:
+    def encode(self, source: Tensor) -> EncoderOutput:
         mask = token_mask(source)
-        states = self._embed(self.source_embedding, source, 0)
+        states = self._embed(self.source_embedding, source, 0)  # [batch, source, width]
         for layer in self.encoder:
             states = layer(states, mask[:, None, None])
         states = self.encoder_norm(states)
-        keys: list[Tensor] = []
+        keys: list[Tensor] = []  # keys and values of each decoder layer in turn
         for layer in self.decoder:
             keys += cast(DecoderLayer, layer).cross_attention.keys_values(states)
-        return Memory(states, mask, tuple(keys))
+        return EncoderOutput(states, mask, tuple(keys))
 
-    def start(self, memory: Memory) -> State:
-        nothing = memory.keys[0][:, :, :0]
-        return (nothing,) * (2 * len(self.decoder))
+    def initial_state(self, encoder_output: EncoderOutput) -> DecoderState:
+        empty = encoder_output.keys[0][:, :, :0]  # [batch, heads, 0, head width]
+        return (empty,) * (2 * len(self.decoder))
 
-    def step(self, memory: Memory, state: State, previous: Tensor) -> Step:
-        hidden = self._embed(self.target_embedding, previous.unsqueeze(1), state[0].shape[2])
-        grown: list[Tensor] = []
-        attention = memory.states
+    def step(self, encoder_output: EncoderOutput, state: DecoderState, previous: Tensor) -> StepOutput:
+        hidden = self._embed(self.target_embedding, previous.unsqueeze(1), state[0].shape[2])  # [batch, 1, width]
+        extended: list[Tensor] = []
+        attention = encoder_output.states
+        mask = encoder_output.mask[:, None, None]
         for number, layer in enumerate(self.decoder):
-            here = slice(2 * number, 2 * number + 2)
-            hidden, past, attention = layer(hidden, memory.keys[here], memory.mask[:, None, None], state[here])
-            grown += past
-        return Step(self.logits(self.decoder_norm(hidden)[:, 0]), attention.mean(1)[:, 0], tuple(grown))
+            own = slice(2 * number, 2 * number + 2)
+            hidden, past, attention = layer(hidden, encoder_output.keys[own], mask, state[own])
+            extended += past
+        return StepOutput(self.logits(self.decoder_norm(hidden)[:, 0]), attention.mean(1)[:, 0], tuple(extended))
 
-    def decode(self, memory: Memory, previous: Tensor) -> Tensor:
-        hidden = self._embed(self.target_embedding, previous, 0)
+    def decode(self, encoder_output: EncoderOutput, previous: Tensor) -> Tensor:
+        hidden = self._embed(self.target_embedding, previous, 0)  # [batch, target, width]
         for number, layer in enumerate(self.decoder):
-            keys = memory.keys[2 * number : 2 * number + 2]
-            hidden, _, _ = layer(hidden, keys, memory.mask[:, None, None])
+            keys = encoder_output.keys[2 * number : 2 * number + 2]
+            hidden, _, _ = layer(hidden, keys, encoder_output.mask[:, None, None])
         return self.logits(self.decoder_norm(hidden))
 
     def _embed(self, embedding: nn.Embedding, tokens: Tensor, first: int) -> Tensor:
+        """Embed tokens [batch, length], the first of which stands at position ``first``."""
         embedded = embedding(tokens) * math.sqrt(self.width)
         return self.dropout(embedded + _positions(first, tokens.shape[1], self.width).to(embedded))
 
@@ -76,7 +88,7 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Self-attention to the past, attention to the source, then a feed-forward block."""
+    """Self-attention to earlier positions, attention to the source, then a feed-forward block."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -88,9 +100,12 @@ class DecoderLayer(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(
-        self, hidden: Tensor, source: tuple[Tensor, Tensor], mask: Tensor, past: State = ()
+        self, hidden: Tensor, source: tuple[Tensor, Tensor], mask: Tensor, past: DecoderState = ()
     ) -> tuple[Tensor, tuple[Tensor, Tensor], Tensor]:
-        """Either all positions at once, or one position after its ``past`` keys and values."""
+        """Return the layer's output, its keys and values, and the attention to the source.
+
+        ``hidden`` is either all positions at once, or one position that follows ``past`` keys and values.
+        """
         normed = self.self_norm(hidden)
         keys, values = self.self_attention.keys_values(normed)
         visible = None
@@ -116,26 +131,27 @@ class Attention(nn.Module):
         self.output = nn.Linear(config.embedding, config.embedding)
 
     def keys_values(self, states: Tensor) -> tuple[Tensor, Tensor]:
-        """Each [batch, heads, length, width of a head]."""
+        """Return the keys and the values of states [batch, length, width], each [batch, heads, length, head width]."""
         keys, values = self.key_value(states).chunk(2, -1)
         return self._split(keys), self._split(values)
 
     def forward(self, states: Tensor, keys_values: tuple[Tensor, Tensor], mask: Tensor | None) -> tuple[Tensor, Tensor]:
-        """What was read [batch, length, width], and with which weights [batch, heads, length, keys]."""
+        """Return the attended values [batch, length, width] and their weights [batch, heads, length, keys]."""
         keys, values = keys_values
         queries = self._split(self.query(states))
         scores = queries @ keys.transpose(2, 3) / math.sqrt(queries.shape[-1])
         if mask is not None:
-            scores = scores.masked_fill(~mask, IMPOSSIBLE)
+            scores = scores.masked_fill(~mask, IMPOSSIBLE_LOGIT)
         attention = scores.softmax(-1)
         return self.output((attention @ values).transpose(1, 2).flatten(2)), attention
 
     def _split(self, states: Tensor) -> Tensor:
+        """Split [batch, length, width] into heads [batch, heads, length, head width]."""
         return states.unflatten(2, (self.heads, -1)).transpose(1, 2)
 
 
 class FeedForward(nn.Module):
-    """The block between two attentions, its residual connection included."""
+    """The feed-forward block of a layer, its residual connection included."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -150,7 +166,7 @@ class FeedForward(nn.Module):
 
 
 def _positions(first: int, count: int, width: int) -> Tensor:
-    """Sinusoids [count, width]: sines in the first half, cosines in the second."""
+    """Return sinusoidal positions [count, width]: sines in the first half, cosines in the second."""
     rates = torch.exp(torch.arange(0, width, 2) * (-math.log(10_000.0) / width))
     angles = torch.arange(first, first + count).unsqueeze(1) * rates
     return torch.cat([angles.sin(), angles.cos()], 1)

@@ -11,11 +11,16 @@ from torch import Tensor, nn
 
 from learners.contract import PLACEHOLDER, truncate_to_limit
 from learners.errors import SnapshotError
-from learners.nmt.batches import padded, previous
+from learners.nmt.batches import pad, shift_right
 from learners.nmt.configs import ModelConfig
-from learners.nmt.decoding import Drawn, beam_search, check_finite, draw, length_bound
-from learners.nmt.engine import Engine, Trace
-from learners.nmt.engine import cache as compiled_code
+from learners.nmt.decoding import (
+    DecodedSequence,
+    beam_search,
+    greedy_decode,
+    max_output_length,
+    sample,
+)
+from learners.nmt.engine import Engine, Trace, cache_folder
 from learners.nmt.engine.compilation import ensure_compiled
 from learners.nmt.ensemble import Ensemble
 from learners.nmt.gru import GruModel
@@ -23,30 +28,31 @@ from learners.nmt.hypothesis import Floats, Hypothesis, Sample
 from learners.nmt.model import TranslationModel
 from learners.nmt.parameters import FlatParameters
 from learners.nmt.transformer import TransformerModel
-from learners.nmt.vocabulary import EOS, SubwordVocabulary, Vocabulary, WordVocabulary, spell
+from learners.nmt.vocabulary import EOS, SubwordVocabulary, Vocabulary, WordVocabulary, to_text
 from learners.snapshot import Snapshot
 from learners.stored_names import from_stored, to_stored
 from learners.temperature import MIN_TEMPERATURE
 
-Weights = float | Sequence[float] | Floats  # one number for the whole translation, or one per token
-KIND = "translator 1"  # changes when an older file can no longer be read
+TokenWeights = float | Sequence[float] | Floats  # one number for the whole translation, or one for each token
+FILE_KIND = "translator 1"  # changes when an older file can no longer be read
 VOCABULARIES: dict[str, type[SubwordVocabulary | WordVocabulary]] = {"bpe": SubwordVocabulary, "word": WordVocabulary}
 MODELS: dict[str, type[TranslationModel]] = {"gru": GruModel, "transformer": TransformerModel}
 
 
 def default_device() -> torch.device:
+    """Return the GPU if there is one, else the CPU."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def new_model(config: ModelConfig, source_size: int, target_size: int, *, seed: int = 0) -> TranslationModel:
-    """An untrained model; the same seed gives the same one."""
+    """Return an untrained model; the same seed gives the same one."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         return MODELS[config.architecture](config, source_size, target_size)
 
 
 class Translator:
-    """Translates sentences, samples translations, and learns from weights on what it sampled.
+    """Translates sentences, samples translations, and computes gradients of weighted samples.
 
     A round of learning is three calls::
 
@@ -66,19 +72,29 @@ class Translator:
         lexicon: Mapping[str, str] | None = None,
         device: torch.device | None = None,
     ) -> None:
-        """``ensemble_members`` vote with the model in beam search; ``lexicon`` translates unknown words (card B9)."""
+        """Move the model to the device, and its parameters into one vector.
+
+        Args:
+            config: Configuration of the model.
+            model: The model that translates and learns.
+            source_vocabulary: Tokens of the source language.
+            target_vocabulary: Tokens of the target language; the same object if the vocabulary is joint.
+            ensemble_members: Further models, whose probabilities beam search averages with the model's.
+            lexicon: Translations of words, for those that the model predicts as unknown (Jean et al. 2015).
+            device: The GPU if there is one, else the CPU, by default.
+        """
         device = device or default_device()
         self.config = config
         self.model = model.to(device).eval()  # .train() switches dropout on, for backward and log_probabilities only
         self.parameters = FlatParameters(self.model)
-        self.ensemble_members = [companion.to(device).eval() for companion in ensemble_members]
+        self.ensemble_members = [member.to(device).eval() for member in ensemble_members]
         self.source_vocabulary = source_vocabulary
         self.target_vocabulary = target_vocabulary
         self.lexicon = dict(lexicon or {})
-        self.accelerated = True  # draw and learn with the engine, where there is one; else with torch
+        self.accelerated = True  # use the compiled engine where there is one, else torch
         self._engine: Engine | None = None
         if isinstance(self.model, GruModel) and device.type == "cpu":
-            ensure_compiled(compiled_code())
+            ensure_compiled(cache_folder())
             self._engine = Engine(self.model)
 
     @property
@@ -90,110 +106,106 @@ class Translator:
         self.parameters.zero_gradient()
 
     def encode_source(self, source: str) -> list[int]:
-        """The source as the model reads it: cut at the config's bound, the end symbol last."""
-        return self._read(source)[0]
+        """Return the source as the model reads it: truncated to the configured length, the end symbol last."""
+        return self._encode_source(source)[0]
 
     def encode_target(self, target: str) -> list[int]:
-        """A target as the model learns it: cut at the config's bound, the end symbol last."""
+        """Return a target as the model learns it: truncated to the configured length, the end symbol last."""
         return [*self.target_vocabulary.encode(target)[0][: self.config.max_target - 1], EOS]
 
     def greedy(self, source: str) -> Hypothesis:
-        """The translation of most probable tokens."""
-        ids, pieces = self._read(source)
-        drawn, _ = self._draw(ids, 1.0, None)
-        return self._hypothesis(drawn, source, ids, pieces)
+        """Translate greedily: the most probable token at each step."""
+        ids, pieces = self._encode_source(source)
+        return self._hypothesis(self._greedy_decode(ids)[0], source, ids, pieces)
 
-    def ensemble(self) -> Ensemble:
-        """The model and its ensemble_members, as they are now."""
-        return Ensemble([self.model, *self.ensemble_members])
-
-    def beam(self, source: str, size: int, ensemble: Ensemble | None = None) -> Hypothesis:
-        """The best translation that beam search finds, probabilities normalised by length.
-
-        Whoever does not learn forms the ``ensemble`` once.
-        """
-        ids, pieces = self._read(source)
+    def beam(self, source: str, size: int) -> Hypothesis:
+        """Translate with beam search by the model and its ensemble members, scores normalised by length."""
+        ids, pieces = self._encode_source(source)
+        ensemble = Ensemble([self.model, *self.ensemble_members])
         with _without_dropout(self.model):
-            drawn = beam_search(ensemble or self.ensemble(), padded([ids], self.model.device), size)
-        return self._hypothesis(drawn, source, ids, pieces)
+            decoded = beam_search(ensemble, pad([ids], self.model.device), size)
+        return self._hypothesis(decoded, source, ids, pieces)
 
     def sample(self, source: str, temperature: float, rng: np.random.Generator) -> Sample:
-        """A translation drawn from the tempered distribution, without dropout; greedy below ``MIN_TEMPERATURE``.
+        """Sample a translation from the tempered distribution, without dropout; greedily below ``MIN_TEMPERATURE``.
 
-        A sample without any text is answered with the greedy translation, as the task's systems did. It says so, since
-        its tokens stay what was sampled: the reward of the answer is not theirs.
+        A sample that has no text gets the text of the greedy translation, as in the task's systems. It is marked as a
+        fallback: its tokens are still those that were sampled, and the reward of the text is not theirs.
         """
-        ids, pieces = self._read(source)
-        uniforms = rng.random(length_bound(len(ids)))
-        cold = temperature < MIN_TEMPERATURE
-        drawn, trace = self._draw(ids, 1.0 if cold else temperature, None if cold else uniforms)
-        written = self._written(drawn, ids, pieces)
+        ids, pieces = self._encode_source(source)
+        uniforms = rng.random(max_output_length(len(ids)))
+        if temperature < MIN_TEMPERATURE:
+            temperature = 1.0
+            decoded, trace = self._greedy_decode(ids)
+        else:
+            decoded, trace = self._sample(ids, temperature, uniforms)
+        text = self._to_text(decoded, ids, pieces)
         return Sample(
             ids,
-            drawn.ids,
-            written or self.greedy(source).text,
-            drawn.log_probability,
-            1.0 if cold else temperature,
-            drawn.features,
+            decoded.ids,
+            text or self.greedy(source).text,
+            decoded.log_probability,
+            temperature,
             trace,
-            verbatim=bool(written),
+            is_fallback=not text,
         )
 
-    def backward(self, sample: Sample, weight: Weights, *, entropy: float = 0.0) -> None:
+    def backward(self, sample: Sample, weight: TokenWeights, *, entropy: float = 0.0) -> None:
         """Add the gradient of ``-sum_t weight_t log p_t(y_t) - entropy * sum_t H(p_t)`` at the sample's temperature.
 
-        Parameters must be those that the sample was drawn with.
+        The parameters must be those that the sample was drawn with.
         """
         weights = np.ones(len(sample.ids)) * np.asarray(weight)
         if self._engine and isinstance(sample.trace, Trace):
             trace = sample.trace
             if self.model.training:
-                trace = self._engine.follow(sample.source_ids, sample.ids, sample.temperature, self.model.dropout.p)
+                trace = self._engine.forward(sample.source_ids, sample.ids, sample.temperature, self.model.dropout.p)
             self._engine.backward(trace, weights, entropy)
         else:
             self.loss(sample, weights, entropy=entropy).backward()
 
-    def imitate(self, sources: Sequence[list[int]], targets: Sequence[list[int]], weights: Sequence[float]) -> None:
-        """Add the gradient of ``-sum_i weight_i log p(target_i | source_i)``, of translations drawn at any time."""
+    def backward_likelihood(
+        self, sources: Sequence[list[int]], targets: Sequence[list[int]], weights: Sequence[float]
+    ) -> None:
+        """Add the gradient of ``-sum_i weight_i log p(target_i | source_i)``, whatever produced the targets."""
         if self._engine and self.accelerated:
             dropout = self.model.dropout.p if self.model.training else 0.0
             for source, target, weight in zip(sources, targets, weights, strict=True):
-                trace = self._engine.follow(source, target, 1.0, dropout)
+                trace = self._engine.forward(source, target, 1.0, dropout)
                 self._engine.backward(trace, np.full(len(target), weight), 0.0)
         else:
-            each = self.log_probabilities(sources, targets).sum(1)
-            (-each @ each.new_tensor(weights)).backward()
+            per_pair = self.log_probabilities(sources, targets).sum(1)
+            (-per_pair @ per_pair.new_tensor(weights)).backward()
 
-    def loss(self, sample: Sample, weight: Weights, *, entropy: float = 0.0) -> Tensor:
-        """What ``backward`` differentiates, with torch's graph."""
+    def loss(self, sample: Sample, weight: TokenWeights, *, entropy: float = 0.0) -> Tensor:
+        """Return the loss whose gradient ``backward`` adds, with torch's graph."""
         device = self.model.device
-        targets = padded([sample.ids], device)
-        logits = self.model(padded([sample.source_ids], device), previous(targets))[0] / sample.temperature
-        every = logits.log_softmax(-1)
-        chosen = every.gather(1, targets.T)[:, 0]
+        targets = pad([sample.ids], device)
+        logits = self.model(pad([sample.source_ids], device), shift_right(targets))[0] / sample.temperature
+        log_probabilities = logits.log_softmax(-1)  # [target, vocabulary]
+        chosen = log_probabilities.gather(1, targets.T)[:, 0]  # [target]
         weights = torch.as_tensor(np.broadcast_to(weight, len(sample.ids)).copy(), dtype=chosen.dtype, device=device)
         loss = -(weights * chosen).sum()
-        return loss + entropy * (every.exp() * every).sum() if entropy else loss
+        return loss + entropy * (log_probabilities.exp() * log_probabilities).sum() if entropy else loss
 
     def log_probabilities(
         self, sources: Sequence[list[int]], targets: Sequence[list[int]], temperature: float = 1.0
     ) -> Tensor:
-        """Token log-probabilities [batch, longest target] with graph; exactly 0 after each target's end."""
-        padded_targets = padded(targets, self.model.device)
-        logits = self.model(padded(sources, self.model.device), previous(padded_targets))
-        every = (logits / temperature).log_softmax(-1)
-        chosen = every.gather(2, padded_targets.unsqueeze(2))[:, :, 0]
+        """Return token log-probabilities [batch, target] with torch's graph; exactly 0 after a target's end."""
+        padded = pad(targets, self.model.device)
+        logits = self.model(pad(sources, self.model.device), shift_right(padded))
+        chosen = (logits / temperature).log_softmax(-1).gather(2, padded.unsqueeze(2))[:, :, 0]
         lengths = torch.tensor([len(target) for target in targets], device=chosen.device)
         inside = torch.arange(chosen.shape[1], device=chosen.device) < lengths.unsqueeze(1)
         return chosen.masked_fill(~inside, 0.0)
 
     def save(self, path: Path) -> None:
-        """Write model, config and vocabularies as one file."""
+        """Write model, configuration and vocabularies to one file."""
         self.snapshot().write(path)
 
     @classmethod
     def load(cls, path: Path, *, device: torch.device | None = None) -> Self:
-        """Read what ``save`` wrote; anything else is a ``SnapshotError``."""
+        """Read what ``save`` wrote; raise SnapshotError for any other file."""
         snapshot = Snapshot.read(path)
         try:
             return cls.from_snapshot(snapshot, device=device)
@@ -201,15 +213,15 @@ class Translator:
             raise SnapshotError(f"{path}: {reason}") from None
         except KeyError as missing:
             raise SnapshotError(f"{path}: the model file has no {missing}") from None
-        # What a config or torch says of values that do not fit.
-        except (TypeError, ValueError, ArithmeticError, RuntimeError) as misfit:
-            said = " ".join(str(misfit).split())
-            raise SnapshotError(f"{path}: the model file does not fit together ({said})") from None
+        # What a configuration or torch raises if values do not fit together.
+        except (TypeError, ValueError, ArithmeticError, RuntimeError) as error:
+            message = " ".join(str(error).split())
+            raise SnapshotError(f"{path}: the model file does not fit together ({message})") from None
 
     def snapshot(self) -> Snapshot:
-        """Everything that ``from_snapshot`` needs."""
+        """Return everything that ``from_snapshot`` needs."""
         values = {
-            "kind": KIND,
+            "kind": FILE_KIND,
             "recipe": to_stored(self.config),
             "companions": len(self.ensemble_members),
             "lexicon": self.lexicon,
@@ -217,15 +229,16 @@ class Translator:
         arrays = {"source_vocabulary": self.source_vocabulary.packed()}
         if self.target_vocabulary is not self.source_vocabulary:
             arrays["target_vocabulary"] = self.target_vocabulary.packed()
-        for name, model in zip(_names(len(self.ensemble_members)), [self.model, *self.ensemble_members], strict=True):
+        models = [self.model, *self.ensemble_members]
+        for name, model in zip(_stored_model_names(len(self.ensemble_members)), models, strict=True):
             arrays |= {f"{name}.{key}": tensor.detach().cpu().numpy() for key, tensor in model.named_parameters()}
         return Snapshot(arrays, values)
 
     @classmethod
     def from_snapshot(cls, snapshot: Snapshot, *, device: torch.device | None = None) -> Self:
-        """The translator that ``snapshot`` was taken of."""
-        if snapshot.values.get("kind") != KIND:
-            raise SnapshotError("this is a snapshot of something else than a translator")
+        """Return the translator that ``snapshot`` was taken of."""
+        if snapshot.values.get("kind") != FILE_KIND:
+            raise SnapshotError("this is not the snapshot of a translator")
         config = from_stored(ModelConfig, snapshot.values["recipe"])
         if "source_vocabulary" not in snapshot.arrays:
             raise SnapshotError("the model file has no vocabulary")
@@ -235,34 +248,37 @@ class Translator:
         target = source if joint else vocabulary.unpack(snapshot.arrays["target_vocabulary"])
         models = [
             _read_model(name, snapshot, config, [source.size, target.size])
-            for name in _names(snapshot.values["companions"])
+            for name in _stored_model_names(snapshot.values["companions"])
         ]
         lexicon = dict(snapshot.values["lexicon"])
         return cls(config, models[0], source, target, ensemble_members=models[1:], lexicon=lexicon, device=device)
 
-    def _read(self, source: str) -> tuple[list[int], list[str]]:
-        """Token numbers with the end symbol, and the tokens as written without it."""
+    def _encode_source(self, source: str) -> tuple[list[int], list[str]]:
+        """Return the token ids with the end symbol, and the tokens as strings without it."""
         ids, pieces = self.source_vocabulary.encode(source)
-        bound = self.config.max_source - 1
-        return [*ids[:bound], EOS], pieces[:bound]
+        limit = self.config.max_source - 1
+        return [*ids[:limit], EOS], pieces[:limit]
 
-    def _draw(self, ids: list[int], temperature: float, uniforms: Floats | None) -> tuple[Drawn, object]:
-        trace: object = None
+    def _greedy_decode(self, ids: list[int]) -> tuple[DecodedSequence, Trace | None]:
         if self._engine and self.accelerated:
-            drawn, trace = self._engine.draw(ids, temperature, uniforms)
-        else:
-            with _without_dropout(self.model):
-                drawn = draw(self.model, padded([ids], self.model.device), temperature, uniforms)
-        check_finite(drawn.log_probability)
-        return drawn, trace
+            return self._engine.greedy_decode(ids)
+        with _without_dropout(self.model):
+            return greedy_decode(self.model, pad([ids], self.model.device)), None
 
-    def _hypothesis(self, drawn: Drawn, source: str, ids: list[int], pieces: list[str]) -> Hypothesis:
-        written = self._written(drawn, ids, pieces)
-        text = written or truncate_to_limit(source.strip()) or PLACEHOLDER
-        return Hypothesis(ids, drawn.ids, text, drawn.log_probability, verbatim=bool(written))
+    def _sample(self, ids: list[int], temperature: float, uniforms: Floats) -> tuple[DecodedSequence, Trace | None]:
+        if self._engine and self.accelerated:
+            return self._engine.sample(ids, temperature, uniforms)
+        with _without_dropout(self.model):
+            return sample(self.model, pad([ids], self.model.device), temperature, uniforms), None
 
-    def _written(self, drawn: Drawn, ids: list[int], pieces: list[str]) -> str:
-        return truncate_to_limit(spell(drawn.ids, self.target_vocabulary, drawn.attention, (ids, pieces), self.lexicon))
+    def _hypothesis(self, decoded: DecodedSequence, source: str, ids: list[int], pieces: list[str]) -> Hypothesis:
+        own = self._to_text(decoded, ids, pieces)
+        text = own or truncate_to_limit(source.strip()) or PLACEHOLDER
+        return Hypothesis(ids, decoded.ids, text, decoded.log_probability, is_fallback=not own)
+
+    def _to_text(self, decoded: DecodedSequence, ids: list[int], pieces: list[str]) -> str:
+        text = to_text(decoded.ids, self.target_vocabulary, decoded.attention, (ids, pieces), self.lexicon)
+        return truncate_to_limit(text)
 
 
 @contextmanager
@@ -277,7 +293,8 @@ def _without_dropout(model: nn.Module) -> Iterator[None]:
             model.train()
 
 
-def _names(ensemble_members: int) -> list[str]:
+def _stored_model_names(ensemble_members: int) -> list[str]:
+    """Return the names of the model and of the ensemble members in a model file."""
     return ["model", *(f"companion{number}" for number in range(ensemble_members))]
 
 
@@ -286,7 +303,7 @@ def _read_model(name: str, snapshot: Snapshot, config: ModelConfig, sizes: list[
     parameters = {f"{name}.{key}": parameter for key, parameter in model.named_parameters()}
     shapes = {key: array.shape for key, array in snapshot.arrays.items() if key.startswith(f"{name}.")}
     if shapes != {key: tuple(parameter.shape) for key, parameter in parameters.items()}:
-        raise SnapshotError(f"the tensors of {name!r} do not fit its config {config.name!r}")
+        raise SnapshotError(f"the tensors of {name!r} do not fit its configuration {config.name!r}")
     for key, parameter in parameters.items():
         parameter.data = torch.from_numpy(snapshot.arrays[key])
     return model

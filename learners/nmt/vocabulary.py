@@ -1,7 +1,7 @@
-"""Tokens and their numbers: subwords for the BNMT systems, words for the WNMT ones.
+"""Vocabularies: subwords for the BNMT systems, words for the WNMT systems (Sokolov et al. 2017, sections 4.2 and 5.2).
 
-A vocabulary also knows what to write where the model says "unknown" (card B7 and B9), because that depends on what its
-unknowns are: part numbers and single characters that no training text had, or rare words.
+A vocabulary also decides what to write where the model predicts an unknown token, because that depends on what is
+unknown to it: to subwords, part numbers and characters that the training text did not have; to words, all rare words.
 """
 
 import io
@@ -18,44 +18,47 @@ from learners.errors import SnapshotError, TrainingError
 from learners.nmt.hypothesis import Floats
 
 PAD, BOS, EOS, UNK = range(4)
-NEVER_WRITTEN = 2  # the first two symbols are never part of a translation
+FIRST_OUTPUT_ID = 2  # PAD and BOS are never part of a translation
 SPECIALS = ("<pad>", "<s>", "</s>", "<unk>")
 SPACE = "\N{LOWER ONE EIGHTH BLOCK}"  # how sentencepiece writes a space
-COVERAGES = (1.0, 0.9999, 0.999)  # of the text's characters: all, unless there are more than the vocabulary can hold
-LONGEST_LINE = 4_192  # characters: what subwords are learned from, at most, per line
+CHARACTER_COVERAGES = (1.0, 0.9999, 0.999)  # tried in turn: the vocabulary may be too small for all characters
+MAX_LINE_BYTES = 4_192  # sentencepiece skips longer lines
 
 
 class Vocabulary(ABC):
-    """A numbered list of tokens. Number 0 pads, 1 begins, 2 ends a sentence, and 3 stands for all unknowns."""
+    """A numbered list of tokens: 0 is padding, 1 begins a sentence, 2 ends it, and 3 stands for all unknown tokens."""
 
     @property
     @abstractmethod
     def size(self) -> int:
-        """How many numbers there are."""
+        """Return the number of tokens."""
 
     @abstractmethod
     def encode(self, text: str) -> tuple[list[int], list[str]]:
-        """The tokens of a text as numbers and as written."""
+        """Return the tokens of a text, as ids and as strings."""
 
     @abstractmethod
     def decode(self, tokens: Iterable[int | str]) -> str:
-        """The text of a list of tokens; what is not in the vocabulary is given as written."""
+        """Return the text of tokens, which are ids or, outside the vocabulary, strings."""
 
     @abstractmethod
     def replacement(
         self, attention: Floats, source_ids: Sequence[int], source: Sequence[str], lexicon: Mapping[str, str]
     ) -> str | None:
-        """What to write for an unknown, or None for nothing; ``attention`` is over the source and its end symbol."""
+        """Return what to write for an unknown token, or None for nothing.
+
+        ``attention`` has a weight for each token of the source and for its end symbol.
+        """
 
     @abstractmethod
     def packed(self) -> npt.NDArray[np.uint8]:
-        """The vocabulary as bytes, for a snapshot."""
+        """Return the vocabulary as bytes, for a snapshot."""
 
 
 class SubwordVocabulary(Vocabulary):
-    """Byte-pair encoding, of both languages jointly; every character of the training text is covered.
+    """Byte-pair encoding of both languages jointly, with every character of the training text.
 
-    Part numbers and the like, words of both letters and digits, are no text: they are unknowns, and copied whole.
+    Words of both letters and digits, such as part numbers, are not split: they are unknown tokens, and copied whole.
     """
 
     def __init__(self, model: bytes) -> None:
@@ -67,22 +70,22 @@ class SubwordVocabulary(Vocabulary):
         except (RuntimeError, IndexError):
             specials = ()
         if specials != SPECIALS:
-            raise SnapshotError("the subword vocabulary is damaged or was not made by banditmt")
+            raise SnapshotError("the subword vocabulary is damaged, or banditmt did not make it")
         self._pieces: list[str] = self._processor.IdToPiece(list(range(self.size)))
-        self._numbers = {piece: number for number, piece in enumerate(self._pieces)}
+        self._ids = {piece: token for token, piece in enumerate(self._pieces)}
 
     @classmethod
     def learn(cls, texts: Iterable[str], size: int) -> "SubwordVocabulary":
-        """Learn at most ``size`` subwords; deterministic."""
+        """Learn at most ``size`` subwords. Deterministic."""
         lines = [text for text in texts if text.strip()]
         if not lines:
-            raise TrainingError("no subwords can be learned from an empty text")
-        for coverage in COVERAGES:
+            raise TrainingError("cannot learn subwords from an empty text")
+        for coverage in CHARACTER_COVERAGES:
             try:
-                return cls(_learned_bytes(lines, size, coverage))
+                return cls(_train_sentencepiece(lines, size, coverage))
             except RuntimeError as error:
                 reason = str(error).split("] ")[-1]
-        raise TrainingError(f"no {size:,} subwords can be learned from this text: {reason}")
+        raise TrainingError(f"cannot learn {size:,} subwords from this text: {reason}")
 
     @property
     def size(self) -> int:
@@ -95,7 +98,7 @@ class SubwordVocabulary(Vocabulary):
                 pieces += (SPACE + word for word in words)
             else:
                 pieces += self._processor.encode(" ".join(words), out_type=str)
-        return [self._numbers.get(piece, UNK) for piece in pieces], pieces
+        return [self._ids.get(piece, UNK) for piece in pieces], pieces
 
     def decode(self, tokens: Iterable[int | str]) -> str:
         pieces = (self._pieces[token] if isinstance(token, int) else token for token in tokens)
@@ -106,10 +109,10 @@ class SubwordVocabulary(Vocabulary):
         attention: Floats,
         source_ids: Sequence[int],
         source: Sequence[str],
-        lexicon: Mapping[str, str],  # noqa: ARG002 - a dictionary knows words, not characters
+        lexicon: Mapping[str, str],  # noqa: ARG002 (a dictionary has words, not characters)
     ) -> str | None:
-        """The unknown of the source that the model looked at most."""
-        unknown = [position for position, number in enumerate(source_ids) if number == UNK]
+        """Return the unknown token of the source with the most attention."""
+        unknown = [position for position, token in enumerate(source_ids) if token == UNK]
         return source[max(unknown, key=lambda position: attention[position])] if unknown else None
 
     def packed(self) -> npt.NDArray[np.uint8]:
@@ -124,18 +127,18 @@ def _is_code(word: str) -> bool:
     return any(map(str.isdigit, word)) and any(map(str.isalpha, word))
 
 
-def _learned_bytes(lines: Sequence[str], size: int, coverage: float) -> bytes:
+def _train_sentencepiece(lines: Sequence[str], size: int, coverage: float) -> bytes:
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(lines),
         model_writer=model,
         model_type="bpe",
         vocab_size=size,
-        hard_vocab_limit=False,  # a small text has fewer
+        hard_vocab_limit=False,  # a small text has fewer subwords
         character_coverage=coverage,
         normalization_rule_name="identity",
         split_digits=True,  # numbers are copied, digit by digit
-        max_sentence_length=LONGEST_LINE,
+        max_sentence_length=MAX_LINE_BYTES,
         num_threads=1,
         minloglevel=2,
         pad_id=PAD,
@@ -147,21 +150,21 @@ def _learned_bytes(lines: Sequence[str], size: int, coverage: float) -> bytes:
 
 
 class WordVocabulary(Vocabulary):
-    """The most frequent words of one language; the rest is unknown."""
+    """The most frequent words of one language; all others are unknown."""
 
     def __init__(self, words: Sequence[str]) -> None:
         self._words = [*SPECIALS, *words]
-        self._numbers = {word: number for number, word in enumerate(self._words)}
-        if len(self._numbers) != len(self._words) or any(word.split() != [word] for word in words):
-            raise SnapshotError("the word list is damaged: words must be unique and without spaces")
+        self._ids = {word: token for token, word in enumerate(self._words)}
+        if len(self._ids) != len(self._words) or any(word.split() != [word] for word in words):
+            raise SnapshotError("the word list is damaged: words must be unique and contain no spaces")
 
     @classmethod
     def learn(cls, texts: Iterable[str], size: int) -> "WordVocabulary":
-        """The most frequent words, at most ``size`` with the specials; ties go by spelling."""
+        """Take the most frequent words, at most ``size`` with the special symbols; ties are broken by spelling."""
         counts = Counter(word for text in texts for word in text.split() if word not in SPECIALS)
         ranked = sorted(counts, key=lambda word: (-counts[word], word))
         if not ranked:
-            raise TrainingError("no words can be learned from an empty text")
+            raise TrainingError("cannot learn words from an empty text")
         return cls(ranked[: size - len(SPECIALS)])
 
     @property
@@ -170,7 +173,7 @@ class WordVocabulary(Vocabulary):
 
     def encode(self, text: str) -> tuple[list[int], list[str]]:
         words = text.split()
-        return [self._number(word) for word in words], words
+        return [self._id(word) for word in words], words
 
     def decode(self, tokens: Iterable[int | str]) -> str:
         return " ".join(self._words[token] if isinstance(token, int) else token for token in tokens)
@@ -178,11 +181,11 @@ class WordVocabulary(Vocabulary):
     def replacement(
         self,
         attention: Floats,
-        source_ids: Sequence[int],  # noqa: ARG002 - a known source word can have an unknown translation
+        source_ids: Sequence[int],  # noqa: ARG002 (a known source word can have an unknown translation)
         source: Sequence[str],
         lexicon: Mapping[str, str],
     ) -> str | None:
-        """The dictionary's word for the source word that the model looked at most, or that word itself."""
+        """Return the dictionary's translation of the source word with the most attention, or else that word."""
         position = int(np.argmax(attention))
         if position >= len(source):
             return None
@@ -198,24 +201,27 @@ class WordVocabulary(Vocabulary):
         except UnicodeDecodeError:
             raise SnapshotError("the word list is damaged: it is not UTF-8") from None
 
-    def _number(self, word: str) -> int:
-        number = self._numbers.get(word, UNK)
-        return number if number >= len(SPECIALS) else UNK  # a source cannot spell control symbols
+    def _id(self, word: str) -> int:
+        token = self._ids.get(word, UNK)
+        return token if token >= len(SPECIALS) else UNK  # a source cannot spell control symbols
 
 
-def spell(
+def to_text(
     ids: Sequence[int],
     vocabulary: Vocabulary,
     attention: Floats,
     source: tuple[list[int], list[str]],
     lexicon: Mapping[str, str],
 ) -> str:
-    """The text of a translation, every unknown replaced; ``attention`` has a row for each of ``ids``."""
+    """Return the text of a translation, with every unknown token replaced.
+
+    ``attention`` is [target, source]; ``source`` is what ``encode`` returned, with the end symbol among its ids.
+    """
     tokens: list[int | str] = []
-    for position, number in enumerate(ids):
-        if number == UNK:
+    for position, token in enumerate(ids):
+        if token == UNK:
             replaced = vocabulary.replacement(attention[position], *source, lexicon)
             tokens += [] if replaced is None else [replaced]
-        elif number >= len(SPECIALS):
-            tokens.append(number)
+        elif token >= len(SPECIALS):
+            tokens.append(token)
     return vocabulary.decode(tokens)

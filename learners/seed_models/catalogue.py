@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from learners.nmt.pretraining import Pair, PretrainingConfig
+from learners.nmt.batches import Pair
+from learners.nmt.pretraining import PretrainingConfig
 from learners.seed_models.dictionary import DictionaryModel
 from learners.seed_models.networks import SUBWORD_NETWORKS, THIRD_PARTY_NETWORKS, WORD_NETWORKS
 from learners.seed_models.neural import NeuralModel, in_domain

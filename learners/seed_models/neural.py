@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from learners.nmt.batches import Pair
 from learners.nmt.configs import ModelConfig
-from learners.nmt.fragments import fragments
-from learners.nmt.pretraining import Pair, PretrainingConfig, new_translator, train
+from learners.nmt.fragments import extract_fragments
+from learners.nmt.pretraining import PretrainingConfig, new_translator, train
 from learners.nmt.translator import Translator
 from learners.seed_models.dictionary import Dictionary
 from learners.seed_models.progress import TrainingStage
@@ -48,7 +49,7 @@ class NeuralModel(SeedModel[Translator]):
             if not self.fragments:
                 return ()
             job.report(TrainingStage("cutting fragments out of sentences"))
-            return fragments(pairs, seed=config.seed)
+            return extract_fragments(pairs, seed=config.seed)
 
         translator = self._initial_translator(job, pairs, config.seed)
         train(translator, pairs, config, augment=fragments_of, folder=job.checkpoints, watch=job.report)

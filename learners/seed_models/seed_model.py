@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from learners.nmt.pretraining import Pair, PretrainingConfig
+from learners.nmt.batches import Pair
+from learners.nmt.pretraining import PretrainingConfig
 from learners.seed_models.progress import TrainingProgress
 from learners.seed_models.settings import BuildSettings
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from learners.nmt.pretraining import Pair
+from learners.nmt.batches import Pair
 from learners.seed_models.progress import TrainingStage
 from learners.seed_models.seed_model import SeedModel, TrainingJob
 from learners.seed_models.settings import Size

@@ -78,7 +78,7 @@ class LogLinearExpectedLossLearner(LogLinearLearner):
     def propose(self, source: str) -> str:
         schedule = self._config.schedule
         forest = self._translator.forest(source, self._weights)
-        if schedule.frozen(self._round):
+        if schedule.is_frozen(self._round):
             self._sample = None
             return proposal_text(forest.best(self._weights))
         temperature = schedule.temperature_at(self._round)

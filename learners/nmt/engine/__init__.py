@@ -1,8 +1,8 @@
-"""Batch-of-one sampling and learning for the GRU on a CPU, compiled by numba.
+"""Decoding and learning for the GRU with a batch of one, on a CPU, compiled by numba.
 
-It reads the model's parameters and fills its gradients in place, so torch's optimisers, storage and everything else
-work on unchanged. Torch's own automatic differentiation is the reference that the tests hold it to. Its first use on a
-machine compiles it for about half a minute (see ``compilation``); all processes load the result.
+The engine reads the model's parameters and fills its gradients in place, so that torch's optimisers, model files and
+everything else work unchanged. Torch's automatic differentiation is the reference that tests hold it to. The first use
+on a machine compiles it, which takes about half a minute (see ``compilation``); all processes load the result.
 """
 
 from pathlib import Path
@@ -11,19 +11,19 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from learners.nmt.decoding import Drawn, length_bound
+from learners.nmt.decoding import DecodedSequence, check_finite, max_output_length
 from learners.nmt.engine.algebra import Array
 from learners.nmt.engine.network import (
-    Decoded,
-    Encoded,
-    Masks,
-    Network,
+    DecoderActivations,
+    DropoutMasks,
+    EncoderActivations,
+    NetworkParameters,
     add_translation_gradients,
     decode,
     encode,
-    follow,
+    forward,
 )
-from learners.nmt.engine.recurrence import Unit
+from learners.nmt.engine.recurrence import GruParameters
 from learners.nmt.gru import GruModel
 from learners.nmt.hypothesis import Floats
 
@@ -31,84 +31,92 @@ GREEDY = np.empty(0)  # no random numbers
 
 
 class Trace(NamedTuple):
-    """What was computed while a translation was drawn, so that it need not be computed again to learn from it."""
+    """The activations of a translation, kept so that learning from it need not compute them again."""
 
-    encoded: Encoded
-    decoded: Decoded
+    encoder: EncoderActivations
+    decoder: DecoderActivations
     temperature: float
-    masks: Masks  # what dropout kept
+    masks: DropoutMasks
 
 
-def cache() -> Path:
-    """Where numba keeps the compiled engine."""
+def cache_folder() -> Path:
+    """Return the folder in which numba keeps the compiled engine."""
     path = encode.stats.cache_path
     assert path is not None, "the engine is compiled with a cache"
     return Path(path)
 
 
 class Engine:
-    """Draws from a GRU model, and learns; the model's parameters must not be moved while it is in use."""
+    """Decodes with a GRU model and computes its gradients. The model's parameters must not move in memory."""
 
     def __init__(self, model: GruModel) -> None:
-        self._weights = _network({name: tensor.data for name, tensor in model.named_parameters()})
+        self._parameters = _network({name: tensor.data for name, tensor in model.named_parameters()})
         gradients = {name: tensor.grad for name, tensor in model.named_parameters() if tensor.grad is not None}
         self._gradients = _network(gradients)
-        nothing = np.empty((0, 0), self._weights.output_bias.dtype)
-        self._keep_all = Masks(nothing, nothing, nothing, nothing)
+        empty = np.empty((0, 0), self._parameters.output_bias.dtype)
+        self._no_dropout = DropoutMasks(empty, empty, empty, empty)
 
-    def draw(self, ids: list[int], temperature: float, uniforms: Floats | None) -> tuple[Drawn, Trace]:
-        """As ``learners.nmt.decoding.draw``, and what ``backward`` needs."""
+    def greedy_decode(self, ids: list[int]) -> tuple[DecodedSequence, Trace]:
+        """Decode as ``learners.nmt.decoding.greedy_decode`` does; also return what ``backward`` needs."""
+        return self.decode(self.encode(ids), 1.0, GREEDY)
+
+    def sample(self, ids: list[int], temperature: float, uniforms: Floats) -> tuple[DecodedSequence, Trace]:
+        """Decode as ``learners.nmt.decoding.sample`` does; also return what ``backward`` needs."""
         return self.decode(self.encode(ids), temperature, uniforms)
 
-    def encode(self, ids: list[int]) -> Encoded:
-        return encode(self._weights, np.array(ids), self._keep_all)
+    def encode(self, ids: list[int]) -> EncoderActivations:
+        """Encode a source, the end symbol last."""
+        return encode(self._parameters, np.array(ids), self._no_dropout)
 
-    def decode(self, encoded: Encoded, temperature: float, uniforms: Floats | None) -> tuple[Drawn, Trace]:
-        numbers = GREEDY if uniforms is None else uniforms
-        decoded = decode(self._weights, encoded, temperature, numbers, length_bound(len(encoded.ids)))
-        drawn = Drawn(decoded.ids.tolist(), decoded.log_probability, decoded.attention, encoded.mean[0])
-        return drawn, Trace(encoded, decoded, temperature, self._keep_all)
+    def decode(
+        self, encoder: EncoderActivations, temperature: float, uniforms: Floats
+    ) -> tuple[DecodedSequence, Trace]:
+        """Sample with these numbers, or decode greedily if there are none (``GREEDY``)."""
+        decoder = decode(self._parameters, encoder, temperature, uniforms, max_output_length(len(encoder.ids)))
+        check_finite(decoder.log_probability)
+        decoded = DecodedSequence(decoder.ids.tolist(), decoder.log_probability, decoder.attention)
+        return decoded, Trace(encoder, decoder, temperature, self._no_dropout)
+
+    def forward(self, source_ids: list[int], ids: list[int], temperature: float, dropout: float) -> Trace:
+        """Compute a given translation with dropout (teacher forcing)."""
+        masks = self._dropout_masks(len(source_ids), len(ids), dropout) if dropout else self._no_dropout
+        encoder = encode(self._parameters, np.array(source_ids), masks)
+        decoder = forward(self._parameters, encoder, np.array(ids), temperature, masks)
+        return Trace(encoder, decoder, temperature, masks)
 
     def backward(self, trace: Trace, weights: Floats, entropy: float) -> None:
-        """Add the gradients of what was drawn to the model's; see ``Translator.backward``."""
-        encoded, decoded, temperature, masks = trace
+        """Add the gradients of a translation to the model's; see ``Translator.backward``."""
+        encoder, decoder, temperature, masks = trace
         add_translation_gradients(
-            self._weights, encoded, decoded, weights, entropy, temperature, masks, self._gradients
+            self._parameters, encoder, decoder, weights, entropy, temperature, masks, self._gradients
         )
 
-    def follow(self, source_ids: list[int], ids: list[int], temperature: float, dropout: float) -> Trace:
-        """A translation that is known, as it would have been computed with dropout."""
-        masks = self._masks(len(source_ids), len(ids), dropout) if dropout else self._keep_all
-        encoded = encode(self._weights, np.array(source_ids), masks)
-        decoded = follow(self._weights, encoded, np.array(ids), temperature, masks)
-        return Trace(encoded, decoded, temperature, masks)
-
-    def _masks(self, source: int, target: int, dropout: float) -> Masks:
-        """What dropout keeps of sentences that long, drawn where torch draws its own."""
-        network, dtype = self._weights, torch.from_numpy(self._weights.output_bias).dtype
+    def _dropout_masks(self, source: int, target: int, dropout: float) -> DropoutMasks:
+        """Draw masks for sentences of these lengths, from the generator that torch draws its own from."""
+        parameters, dtype = self._parameters, torch.from_numpy(self._parameters.output_bias).dtype
         shapes = (
-            (source, network.source_embedding.shape[1]),
-            (source, network.key_weights.shape[1]),
-            (target, network.target_embedding.shape[1]),
-            (target, len(network.combine_bias)),
+            (source, parameters.source_embedding.shape[1]),
+            (source, parameters.key_weights.shape[1]),
+            (target, parameters.target_embedding.shape[1]),
+            (target, len(parameters.combine_bias)),
         )
-        kept = (torch.empty(shape, dtype=dtype).bernoulli_(1 - dropout).div_(1 - dropout) for shape in shapes)
-        return Masks(*(mask.numpy() for mask in kept))
+        masks = (torch.empty(shape, dtype=dtype).bernoulli_(1 - dropout).div_(1 - dropout) for shape in shapes)
+        return DropoutMasks(*(mask.numpy() for mask in masks))
 
 
-def _network(tensors: dict[str, torch.Tensor]) -> Network:
-    """The same memory, as numpy sees it."""
+def _network(tensors: dict[str, torch.Tensor]) -> NetworkParameters:
+    """Return the tensors as numpy arrays that share their memory."""
     arrays: dict[str, Array] = {name: tensor.numpy() for name, tensor in tensors.items()}
     source = arrays["source_embedding.weight"]
-    target = arrays.get("target_embedding.weight", source)  # what is shared is named only once
-    return Network(
+    target = arrays.get("target_embedding.weight", source)  # torch names a shared embedding only once
+    return NetworkParameters(
         source_embedding=source,
         target_embedding=target,
-        forwards=_unit(arrays, "encoder", "l0"),
-        backwards=_unit(arrays, "encoder", "l0_reverse"),
+        forward_encoder=_gru(arrays, "encoder", "l0"),
+        backward_encoder=_gru(arrays, "encoder", "l0_reverse"),
         bridge_weights=arrays["bridge.weight"],
         bridge_bias=arrays["bridge.bias"],
-        decoder=_unit(arrays, "decoder", "l0"),
+        decoder=_gru(arrays, "decoder", "l0"),
         key_weights=arrays["key.weight"],
         combine_weights=arrays["combine.weight"],
         combine_bias=arrays["combine.bias"],
@@ -117,6 +125,6 @@ def _network(tensors: dict[str, torch.Tensor]) -> Network:
     )
 
 
-def _unit(arrays: dict[str, Array], module: str, layer: str) -> Unit:
+def _gru(arrays: dict[str, Array], module: str, layer: str) -> GruParameters:
     names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-    return Unit(*(arrays[f"{module}.{name}_{layer}"] for name in names))
+    return GruParameters(*(arrays[f"{module}.{name}_{layer}"] for name in names))

@@ -1,6 +1,6 @@
-"""``python -m learners.nmt.engine`` compiles the engine if need be, as set-up does: then nobody waits for it later."""
+"""Compile the engine ahead of its first use: ``python -m learners.nmt.engine``, as ``make setup`` does."""
 
-from learners.nmt.engine import cache
+from learners.nmt.engine import cache_folder
 from learners.nmt.engine.compilation import ensure_compiled
 
-ensure_compiled(cache())
+ensure_compiled(cache_folder())

@@ -1,7 +1,7 @@
-"""Small dense algebra that the compiler turns into vector instructions, for float32 and, in tests, float64.
+"""Small dense linear algebra that the compiler vectorises, for float32 and, in tests, float64.
 
-Matrices are [rows, columns] as torch stores them, sequences [time, features]. Rows are taken four at a time: then every
-number that is loaded is used four times, which is what makes this as fast as the memory allows.
+Matrices are [rows, columns] as torch stores them, sequences are [time, features]. Loops take four rows at a time, so
+that every number that is loaded is used four times: then only memory bandwidth limits the speed.
 """
 
 import math
@@ -16,9 +16,9 @@ from numba.extending import intrinsic, overload
 
 Array = npt.NDArray[Any]
 
-# Sums may be reordered, or no loop with a sum could be vectorised. But NaN stays NaN: a diverged model must show.
-FAST = {"reassoc", "contract", "nsz", "arcp", "afn"}
-compiled = numba.njit(cache=True, fastmath=FAST, nogil=True, error_model="numpy")
+# Sums may be reordered, or no loop with a sum could be vectorised. But NaN stays NaN: a diverged model must be noticed.
+FASTMATH_FLAGS = {"reassoc", "contract", "nsz", "arcp", "afn"}
+compiled = numba.njit(cache=True, fastmath=FASTMATH_FLAGS, nogil=True, error_model="numpy")
 
 
 @compiled
@@ -98,8 +98,8 @@ def add_to_each(vector: Array, rows: Array) -> None:
             rows[t, j] += vector[j]
 
 
-# The fit of 2**x on [-1, 1]: nine Chebyshev coefficients are exact to float32.
-EXP2 = tuple(
+# A polynomial for 2**x on [-1, 1]: nine Chebyshev coefficients are exact to float32.
+EXP2_COEFFICIENTS = tuple(
     float(coefficient)
     for coefficient in np.polynomial.Chebyshev.interpolate(np.exp2, 8).convert(kind=np.polynomial.Polynomial).coef
 )
@@ -107,8 +107,8 @@ LOG2_E = math.log2(math.e)
 
 
 @intrinsic
-def _float_of_bits(typing_context: Any, bits: Any) -> Any:  # noqa: ARG001 - numba's signature
-    """The float32 with these bits."""
+def _float_of_bits(typing_context: Any, bits: Any) -> Any:  # noqa: ARG001 (numba's signature)
+    """Return the float32 with these bits."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
         return builder.bitcast(arguments[0], ir.FloatType())
@@ -117,13 +117,13 @@ def _float_of_bits(typing_context: Any, bits: Any) -> Any:  # noqa: ARG001 - num
 
 
 def exponential(x: Any) -> Any:
-    """e**x. For float32 without branches or calls, so that loops over it are vectorised."""
+    """Return e**x; for float32 without branches or calls, so that loops over it are vectorised."""
     raise NotImplementedError("only compiled code calls this")
 
 
 @overload(exponential, inline="always")
 def _exponential(x: Any) -> Any:
-    c0, c1, c2, c3, c4, c5, c6, c7, c8 = (np.float32(coefficient) for coefficient in EXP2)
+    c0, c1, c2, c3, c4, c5, c6, c7, c8 = (np.float32(coefficient) for coefficient in EXP2_COEFFICIENTS)
     log2_e, lowest, highest = np.float32(LOG2_E), np.float32(-126), np.float32(126)
 
     def exact(x: Any) -> Any:
@@ -141,6 +141,7 @@ def _exponential(x: Any) -> Any:
 
 @compiled
 def logistic(x: Array) -> None:
+    """Apply the logistic function in place."""
     one = x.dtype.type(1)
     for j in range(len(x)):
         x[j] = one / (one + exponential(-x[j]))
@@ -148,6 +149,7 @@ def logistic(x: Array) -> None:
 
 @compiled
 def hyperbolic_tangent(x: Array) -> None:
+    """Apply tanh in place."""
     one, two = x.dtype.type(1), x.dtype.type(2)
     for j in range(len(x)):
         x[j] = one - two / (exponential(two * x[j]) + one)
@@ -155,7 +157,7 @@ def hyperbolic_tangent(x: Array) -> None:
 
 @compiled
 def softmax(x: Array) -> Any:
-    """In place; returns the logarithm of the sum of exponentials."""
+    """Apply softmax in place; return the logarithm of the sum of exponentials."""
     highest = x[0]
     for j in range(len(x)):
         highest = max(highest, x[j])

@@ -1,4 +1,4 @@
-"""Baselines: what rewards are compared with (cards B4, B6)."""
+"""Baselines of rewards (Sokolov et al. 2017, sections 5.1 and 5.2)."""
 
 import pytest
 from hypothesis import given
@@ -9,8 +9,8 @@ from learners.bandit.control_variates import NoControlVariate, RunningMean
 rewards = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 
 
-def advantages(variate, rewards):
-    return [variate.advantage("s", reward) for reward in rewards]
+def advantages(control_variate, rewards):
+    return [control_variate.advantage("s", reward) for reward in rewards]
 
 
 def test_without_a_control_variate_the_reward_is_the_advantage():
@@ -34,7 +34,7 @@ def test_including_the_current_reward_only_scales_the_advantage(rewards):
 
 
 @pytest.mark.parametrize("make", [NoControlVariate, RunningMean, lambda: RunningMean(include_current=False)])
-def test_it_goes_on_where_it_was_saved(make):
+def test_a_loaded_control_variate_continues_exactly(make):
     first, second = make(), make()
     advantages(first, [0.3, 0.9])
     second.load(first.save())

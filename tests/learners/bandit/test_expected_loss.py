@@ -1,4 +1,4 @@
-"""Expected loss: one step, held to the gradient of what was sampled, weighted as its parts say."""
+"""Expected loss: a step follows the gradient of the sample, weighted by advantage, schedule and safeguards."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ from tests.learners import tiny
 from tests.learners.bandit.test_learners import (
     SGD,
     SOURCES,
-    Expecting,
+    FixedBaseline,
     expected_loss,
     in_round,
     play,
@@ -20,18 +20,18 @@ from tests.learners.bandit.test_learners import (
     vector,
 )
 
-CURIOUS = SafeguardConfig(min_entropy=9.0, entropy_bonus=0.4)
+ENTROPIC = SafeguardConfig(min_entropy=9.0, entropy_bonus=0.4)
 
 
 def gradient(twin, *samples, entropy=0.0):
-    """Of samples and their weights, summed, as the translator computes it."""
+    """Return the summed gradient of samples with these weights, as the translator computes it."""
     for sample, weight in samples:
         twin.backward(sample, weight, entropy=entropy)
     return twin.vector.grad.numpy()
 
 
 @pytest.mark.parametrize(("decay", "factor"), [(LearningRateDecay.CUMULATIVE, 0.125), (LearningRateDecay.DIRECT, 0.25)])
-def test_in_the_second_round_of_annealing_rate_and_temperature_have_fallen_twice(decay, factor):
+def test_in_the_second_round_of_annealing_rate_and_temperature_have_decayed_twice(decay, factor):
     learner = in_round(
         expected_loss(schedule=AnnealingSchedule(start=3, temperature_decay=0.5, learning_rate_decay=decay)), 5
     )
@@ -39,9 +39,9 @@ def test_in_the_second_round_of_annealing_rate_and_temperature_have_fallen_twice
     play(learner, SOURCES[:1])
     twin = tiny.translator()
     sample = twin.sample(SOURCES[0], 0.25, np.random.default_rng(1))
-    along = gradient(twin, (sample, reward_of(SOURCES[0], sample.text)))
-    assert np.abs(along).max() > 0.1
-    assert vector(learner) - before == pytest.approx(-0.1 * factor * along, abs=1e-6)
+    expected = gradient(twin, (sample, reward_of(SOURCES[0], sample.text)))
+    assert np.abs(expected).max() > 0.1
+    assert vector(learner) - before == pytest.approx(-0.1 * factor * expected, abs=1e-6)
 
 
 def test_a_long_gradient_is_clipped_over_all_parameters():
@@ -50,13 +50,13 @@ def test_a_long_gradient_is_clipped_over_all_parameters():
     play(learner, SOURCES[:1])
     twin = tiny.translator()
     sample = twin.sample(SOURCES[0], 1.0, np.random.default_rng(1))
-    along = gradient(twin, (sample, reward_of(SOURCES[0], sample.text)))
-    assert np.linalg.norm(along) > 0.01
-    assert vector(learner) - before == pytest.approx(-0.1 * 0.01 * along / np.linalg.norm(along), abs=1e-6)
+    expected = gradient(twin, (sample, reward_of(SOURCES[0], sample.text)))
+    assert np.linalg.norm(expected) > 0.01
+    assert vector(learner) - before == pytest.approx(-0.1 * 0.01 * expected / np.linalg.norm(expected), abs=1e-6)
 
 
-def test_entropy_is_worth_its_bonus_in_the_mean_over_a_minibatch():
-    learner = expected_loss(batch=2, safeguards=CURIOUS)
+def test_the_entropy_bonus_is_averaged_over_a_minibatch():
+    learner = expected_loss(batch=2, safeguards=ENTROPIC)
     before = vector(learner)
     play(learner, SOURCES[:2])
     twin, rng = tiny.translator(), np.random.default_rng(1)
@@ -68,8 +68,8 @@ def test_entropy_is_worth_its_bonus_in_the_mean_over_a_minibatch():
     assert vector(learner) - before == pytest.approx(-0.1 * with_bonus, abs=1e-6)
 
 
-def test_blame_counts_less_than_praise():
-    learner = expected_loss(Expecting, safeguards=SafeguardConfig(negative_advantage_weight=0.3))
+def test_a_negative_advantage_can_count_less():
+    learner = expected_loss(FixedBaseline, safeguards=SafeguardConfig(negative_advantage_weight=0.3))
     before = vector(learner)
     learner.update(SOURCES[0], learner.propose(SOURCES[0]), 0.2)  # 0.2 less than expected
     twin = tiny.translator()
@@ -77,19 +77,19 @@ def test_blame_counts_less_than_praise():
     assert vector(learner) - before == pytest.approx(-0.1 * gradient(twin, (sample, -0.06)), abs=1e-6)
 
 
-def test_what_is_remembered_is_worth_as_much_as_the_safeguards_allow(monkeypatch):
+def test_the_replay_buffer_keeps_advantages_as_the_safeguards_limit_them(monkeypatch):
     learner = expected_loss(replay_batch=1)
-    monkeypatch.setattr(learner._safeguards, "allowed", lambda *_, **__: 0.05)
+    monkeypatch.setattr(learner._safeguards, "limit", lambda *_, **__: 0.05)
     play(learner, SOURCES[:1])
     assert [one["advantage"] for one in learner.save().values["memory"]["experiences"]] == [0.05]
 
 
-def test_every_round_drops_other_units():
+def test_dropout_differs_from_round_to_round():
     learner = expected_loss(dropout=0.5, optimiser=replace(SGD, learning_rate=0.0))
     learner.propose(SOURCES[0])
     seen, optimiser = [], learner._optimiser._optimiser
     optimiser.step = lambda: seen.append(learner._vector.grad.clone())
-    for _ in range(2):  # the same sample, by the same parameters
+    for _ in range(2):  # the same sample, with the same parameters
         learner.update(SOURCES[0], "", 1.0)
     assert seen[0].norm() > 0.1
     assert (seen[0] - seen[1]).norm() > 0.1

@@ -1,4 +1,4 @@
-"""The learners with a network: what they have in common, and what each does with a reward."""
+"""The learners with a network: proposals, steps, snapshots, divergence."""
 
 import zlib
 from dataclasses import replace
@@ -24,8 +24,8 @@ from tests.learners import tiny
 from tests.learners.nmt.toys import (
     ARCHITECTURES,
     TINY,
+    constant_translator,
     log_probability,
-    steady_translator,
     three_token_translator,
     tiny_translator,
 )
@@ -37,16 +37,16 @@ REPLAY = {"batch": 2, "replay_batch": 3, "replay_capacity": 5}
 GUARDED = SafeguardConfig(max_length_ratio=1.1, anchor_rounds=3, min_entropy=9.0, entropy_bonus=0.01)
 
 
-def expected_loss(variate=NoControlVariate, seed=1, **options):
+def expected_loss(control_variate=NoControlVariate, seed=1, **options):
     config = ExpectedLossConfig(**{"optimiser": SGD, **options})
-    return ExpectedLossLearner(tiny.translator(), config, variate(), seed=seed)
+    return ExpectedLossLearner(tiny.translator(), config, control_variate(), seed=seed)
 
 
-def szo(seed=1, **options):
+def zeroth_order(seed=1, **options):
     return ZerothOrderLearner(tiny.translator(), ZerothOrderConfig(**options), RunningMean(), seed=seed)
 
 
-def imitation(seed=1, **options):
+def self_imitation(seed=1, **options):
     config = SelfImitationConfig(**{"batch": 4, "replay_batch": 3, "replay_capacity": 5, **options})
     return SelfImitationLearner(tiny.translator(), config, SourceValue(), seed=seed)
 
@@ -57,15 +57,15 @@ KINDS = {
     "EL in minibatches": lambda **options: expected_loss(RunningMean, batch=5, optimiser=OptimiserConfig(), **options),
     "EL-VALUE": lambda **options: expected_loss(SourceValue, safeguards=GUARDED, **REPLAY, **options),
     "annealed": lambda **options: expected_loss(schedule=AnnealingSchedule(start=3, temperature_decay=0.1), **options),
-    "SZO": szo,
-    "SZO of the output bias": lambda **options: szo(parameter_prefix="output_bias", **options),
-    "imitation": imitation,
+    "SZO": zeroth_order,
+    "SZO of the output bias": lambda **options: zeroth_order(parameter_prefix="output_bias", **options),
+    "self-imitation": self_imitation,
 }
 kinds = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS.keys())
 
 
 def reward_of(source, translation):
-    """Any number that depends on both."""
+    """Return a reward that depends on both texts."""
     return zlib.crc32(f"{source} {translation}".encode()) / 2**32
 
 
@@ -82,7 +82,7 @@ def vector(learner):
 
 
 @kinds
-def test_the_same_seed_plays_the_same_game_and_learns(make):
+def test_the_same_seed_gives_the_same_run_and_learns(make):
     first, second = make(seed=3), make(seed=3)
     before = vector(first)
     assert play(first) == play(second)
@@ -92,13 +92,13 @@ def test_the_same_seed_plays_the_same_game_and_learns(make):
 
 @kinds
 @pytest.mark.parametrize("cut", [3, 8])
-def test_it_goes_on_exactly_where_it_was_saved(make, cut, tmp_path):
+def test_a_loaded_learner_continues_exactly(make, cut, tmp_path):
     whole = make(seed=3)
     expected = play(whole)
     first, second = make(seed=3), make(seed=99 if cut == 3 and make is expected_loss else 3)
     play(first, SOURCES[:cut])
     first.save().write(tmp_path / "snapshot")
-    play(second, SOURCES[:2])  # whatever it lived through is replaced
+    play(second, SOURCES[:2])  # its own past is replaced
     second.load(Snapshot.read(tmp_path / "snapshot"))
     assert play(second, SOURCES[cut:]) == expected[cut:]
     assert np.array_equal(vector(second), vector(whole))
@@ -106,7 +106,7 @@ def test_it_goes_on_exactly_where_it_was_saved(make, cut, tmp_path):
 
 @kinds
 @pytest.mark.parametrize("rounds", [3, 8])
-def test_whatever_it_knows_is_what_it_loaded(make, rounds):
+def test_loading_replaces_all_state(make, rounds):
     first, second = make(seed=3), make(seed=3)
     play(first, SOURCES[:rounds])
     play(second, SOURCES[:7])  # in the middle of a minibatch
@@ -140,18 +140,18 @@ def test_a_proposal_alone_changes_nothing(make):
         (lambda: expected_loss(SourceValue), "the snapshot is of the control variate {'kind': 'SourceValue'"),
     ],
 )
-def test_a_snapshot_of_another_recipe_is_refused(other, difference):
+def test_a_snapshot_of_another_configuration_is_refused(other, difference):
     with pytest.raises(SnapshotError, match=difference):
         expected_loss().load(other().save())
 
 
-def test_a_mean_with_the_current_reward_does_not_go_on_as_one_without():
+def test_means_with_and_without_the_current_reward_have_different_identities():
     published, other = (RunningMean(include_current=current) for current in (True, False))
     assert published.identity() != other.identity()
 
 
 @pytest.mark.parametrize("reward", [float("nan"), float("inf"), -0.1, 1.1])
-def test_a_reward_that_is_none_is_refused(reward):
+def test_an_invalid_reward_is_refused(reward):
     learner = expected_loss()
     translation = learner.propose(SOURCES[0])
     before = vector(learner)
@@ -162,7 +162,7 @@ def test_a_reward_that_is_none_is_refused(reward):
 
 @kinds
 def test_a_snapshot_of_another_learner_is_refused(make):
-    other = szo() if isinstance(make(), ExpectedLossLearner) else expected_loss()
+    other = zeroth_order() if isinstance(make(), ExpectedLossLearner) else expected_loss()
     with pytest.raises(SnapshotError, match="the snapshot is of"):
         make().load(other.save())
 
@@ -170,18 +170,18 @@ def test_a_snapshot_of_another_learner_is_refused(make):
 def test_a_snapshot_of_another_model_is_refused():
     saved = expected_loss().save()
     saved.arrays["vector"] = saved.arrays["vector"][:-1]
-    with pytest.raises(SnapshotError, match="another number"):
+    with pytest.raises(SnapshotError, match=r"the snapshot has [\d,]+ parameters, the model has [\d,]+"):
         expected_loss().load(saved)
 
 
 @pytest.mark.parametrize("rate", [1e30, 1.0])  # at 1, no parameter is large by itself: Adam moves each by the rate
-def test_a_step_that_is_too_large_is_noticed(rate):
+def test_a_step_that_is_too_large_raises(rate):
     learner = expected_loss(RunningMean, optimiser=OptimiserConfig(Method.ADAM, learning_rate=rate))
     with pytest.raises(DivergedError, match="has grown to"):
         play(learner)
 
 
-def test_parameters_may_grow_to_ten_times_what_they_were():
+def test_the_norm_of_the_parameters_may_grow_tenfold():
     learner = expected_loss(optimiser=OptimiserConfig(Method.SGD, learning_rate=0.0))
     play(learner, SOURCES[:1])
     learner._vector.data *= 9.9
@@ -191,8 +191,8 @@ def test_parameters_may_grow_to_ten_times_what_they_were():
         play(learner, SOURCES[:1])
 
 
-def test_a_model_that_is_broken_is_noticed():
-    learner = szo()
+def test_a_diverged_model_raises():
+    learner = zeroth_order()
     with torch.no_grad():
         learner._translator.vector.fill_(float("nan"))
     with pytest.raises(DivergedError, match="it has diverged"):
@@ -200,7 +200,7 @@ def test_a_model_that_is_broken_is_noticed():
 
 
 @pytest.mark.parametrize(("temperature", "reward"), [(1.0, 0.8), (0.5, 0.3)])
-def test_expected_loss_steps_along_the_gradient_of_what_it_sampled(temperature, reward):
+def test_expected_loss_follows_the_gradient_of_its_sample(temperature, reward):
     learner = expected_loss(schedule=AnnealingSchedule(temperature=temperature))
     before = vector(learner)
     translation = learner.propose(SOURCES[0])
@@ -212,7 +212,7 @@ def test_expected_loss_steps_along_the_gradient_of_what_it_sampled(temperature, 
     assert vector(learner) - before == pytest.approx(0.1 * twin.vector.grad.numpy(), abs=1e-6)
 
 
-def test_the_published_control_variate_learns_nothing_from_the_first_round():
+def test_with_the_published_control_variate_the_first_round_teaches_nothing():
     learner = expected_loss(RunningMean)
     before = vector(learner)
     play(learner, SOURCES[:1])
@@ -233,29 +233,29 @@ def test_a_minibatch_is_one_step_along_the_mean_gradient():
 
 
 def scripted(*lines: list[float]) -> Any:
-    """A source of randomness that draws what is written down, a line for each sample."""
-    left = iter(lines)
-    return SimpleNamespace(random=lambda count: np.resize(next(left), count), choice=lambda *_, **__: [])
+    """Return a random generator that returns these numbers, a line for each sample."""
+    remaining = iter(lines)
+    return SimpleNamespace(random=lambda count: np.resize(next(remaining), count), choice=lambda *_, **__: [])
 
 
-class Expecting(NoControlVariate):
+class FixedBaseline(NoControlVariate):
     """Compares every reward with 0.4."""
 
     def advantage(self, source, reward):
         return reward - 0.4
 
 
-@pytest.mark.parametrize(("variate", "gradient"), [(Expecting, 0.2), (RunningMean, 0.133333)])
+@pytest.mark.parametrize(("control_variate", "gradient"), [(FixedBaseline, 0.2), (RunningMean, 0.133333)])
 @pytest.mark.parametrize("accelerated", [True, False])
-def test_the_gradient_of_a_minibatch_of_three_rounds(variate, gradient, accelerated):
-    """Card B14: rewards of 0.2, 0.6 and 0.4 for translations whose d log p are 1, -2 and 0.5.
+def test_the_gradient_of_a_minibatch_of_three_rounds(control_variate, gradient, accelerated):
+    """Rewards of 0.2, 0.6 and 0.4 for translations whose d log p are 1, -2 and 0.5.
 
-    The derivatives are those along a direction of the output bias. It is 0 in the mean, so that every token adds its
+    The derivatives are those along a direction of the output bias. Its mean is 0, so that every token contributes its
     own number: 0 for the end, 0.5 for an unknown, 1 for "a" and -2 for "b". The running mean is 0.2, 0.4 and 0.4.
     """
-    translator = steady_translator(["a", "b"], np.log([0.3, 0.2, 0.3, 0.2]).tolist())
+    translator = constant_translator(["a", "b"], np.log([0.3, 0.2, 0.3, 0.2]).tolist())
     translator.accelerated = accelerated
-    learner = ExpectedLossLearner(translator, ExpectedLossConfig(optimiser=SGD, batch=3), variate(), seed=1)
+    learner = ExpectedLossLearner(translator, ExpectedLossConfig(optimiser=SGD, batch=3), control_variate(), seed=1)
     learner._rng = scripted([0.6, 0.1], [0.9, 0.1], [0.4, 0.1])
     before = translator.model.output_bias.detach().clone()
     for ids, reward in (([4, EOS], 0.2), ([5, EOS], 0.6), ([3, EOS], 0.4)):
@@ -268,19 +268,19 @@ def test_the_gradient_of_a_minibatch_of_three_rounds(variate, gradient, accelera
     assert found[2:] @ torch.tensor([0.0, 0.5, 1.0, -2.0]) == pytest.approx(gradient, abs=1e-6)
 
 
-def test_a_minibatch_of_one_is_exactly_a_round():
+def test_a_minibatch_of_one_round_is_one_step_a_round():
     learner = expected_loss(RunningMean, batch=1, optimiser=OptimiserConfig(learning_rate=1e-2))
     play(learner)
-    twin, compared, rng = tiny.translator(), RunningMean(), np.random.default_rng(1)
+    twin, control_variate, rng = tiny.translator(), RunningMean(), np.random.default_rng(1)
     optimiser = Optimiser([twin.vector], OptimiserConfig(learning_rate=1e-2))
     for source in SOURCES:
         sample = twin.sample(source, 1.0, rng)
-        twin.backward(sample, compared.advantage(source, reward_of(source, sample.text)))
+        twin.backward(sample, control_variate.advantage(source, reward_of(source, sample.text)))
         optimiser.step()
     assert np.array_equal(vector(learner), twin.vector.detach().numpy())
 
 
-def test_with_replay_a_step_also_imitates_what_went_well_before():
+def test_with_replay_a_step_also_imitates_an_earlier_success():
     learner = expected_loss(batch=1, replay_batch=1)
     play(learner, SOURCES[:1])
     good, before = learner._sample, vector(learner)
@@ -290,41 +290,41 @@ def test_with_replay_a_step_also_imitates_what_went_well_before():
     rng.bit_generator.state = learner.save().values["rng"]
     sample = twin.sample(SOURCES[1], 1.0, rng)
     play(learner, SOURCES[1:2])
-    gained = sum(
+    objective = sum(
         reward_of(source, one.text) * log_probability(twin, one.source_ids, one.ids)
         for source, one in zip(SOURCES[:2], (good, sample), strict=True)
     )
-    (gained / 2).backward()  # one fresh experience and one replayed
+    (objective / 2).backward()  # one new experience and one replayed
     assert vector(learner) - before == pytest.approx(0.1 * twin.vector.grad.numpy(), abs=1e-6)
 
 
-def test_what_went_worse_than_expected_is_not_replayed():
+def test_experiences_with_a_negative_advantage_are_not_replayed():
     learner = expected_loss(SourceValue, batch=1, replay_batch=1)
-    for reward in (0.5, 0.2):  # the first is compared with nothing, the second is worse
+    for reward in (0.5, 0.2):  # the first has an advantage of 0, the second a negative one
         learner.update(SOURCES[0], learner.propose(SOURCES[0]), reward)
-    assert len(learner._memory) == 0
+    assert len(learner._replay) == 0
 
 
-def told(variate, reward):
-    """A control variate that expects this reward."""
-    variate.advantage("", reward)
-    return variate
+def with_baseline(control_variate, reward):
+    """Return the control variate after its first reward, which is its baseline."""
+    control_variate.advantage("", reward)
+    return control_variate
 
 
-def test_nothing_is_learned_from_a_sample_without_text_which_was_answered_with_another():
+def test_nothing_is_learned_from_a_sample_whose_text_is_a_fallback():
     config = ExpectedLossConfig(optimiser=SGD, safeguards=GUARDED, replay_batch=1)
-    learner = ExpectedLossLearner(three_token_translator(), config, told(RunningMean(), 0.2), seed=1)
+    learner = ExpectedLossLearner(three_token_translator(), config, with_baseline(RunningMean(), 0.2), seed=1)
     before = vector(learner)
     assert learner.propose("a") == "a"  # the greedy translation
     assert learner._sample is not None
     assert learner._sample.ids == [EOS]
     learner.update("a", "a", 0.8)
     assert np.array_equal(vector(learner), before)
-    assert len(learner._memory) == 0
-    assert learner.save().values["variate"] == {"sum": 1.0, "count": 2}  # which knows nothing of translations
+    assert len(learner._replay) == 0
+    assert learner.save().values["variate"] == {"sum": 1.0, "count": 2}  # which does not depend on translations
 
 
-def test_once_cold_it_plays_greedily_and_learns_no_more():
+def test_a_frozen_learner_translates_greedily_and_does_not_learn():
     learner = expected_loss(schedule=AnnealingSchedule(start=2, temperature_decay=1e-4))
     play(learner, SOURCES[:2])
     before = vector(learner)
@@ -333,14 +333,14 @@ def test_once_cold_it_plays_greedily_and_learns_no_more():
 
 
 def in_round(learner, k):
-    """As if it had lived through all rounds before."""
+    """Return the learner as if it had completed all rounds before."""
     saved = learner.save()
     saved.values["rounds"] = k - 1
     learner.load(saved)
     return learner
 
 
-def test_while_annealing_it_samples_up_to_the_last_round_above_a_thousandth():
+def test_an_annealed_learner_samples_as_long_as_the_temperature_is_above_a_thousandth():
     learner = in_round(expected_loss(), 700_687)
     learner.propose(SOURCES[0])
     assert learner._sample is not None
@@ -348,7 +348,7 @@ def test_while_annealing_it_samples_up_to_the_last_round_above_a_thousandth():
 
 
 @pytest.mark.parametrize("n", [688, 10_346, 74_141])  # below a thousandth, and 0 in single and in double precision
-def test_while_annealing_it_is_greedy_and_still_long_before_the_temperature_is_zero(n):
+def test_an_annealed_learner_is_frozen_long_before_the_temperature_is_0(n):
     learner = in_round(
         expected_loss(schedule=AnnealingSchedule(learning_rate_decay=LearningRateDecay.DIRECT)), 700_000 + n
     )
@@ -357,7 +357,7 @@ def test_while_annealing_it_is_greedy_and_still_long_before_the_temperature_is_z
     assert np.array_equal(vector(learner), before)
 
 
-def test_dropout_applies_to_learning_only_and_depends_on_seed_and_round():
+def test_dropout_applies_to_learning_only_and_depends_on_the_seed():
     plain, dropped, again, other = (expected_loss(dropout=p, seed=s) for p, s in ((0, 1), (0.5, 1), (0.5, 1), (0.5, 2)))
     state = torch.random.get_rng_state()
     for learner in (plain, dropped, again, other):
@@ -374,7 +374,7 @@ def test_dropout_applies_to_learning_only_and_depends_on_seed_and_round():
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_while_learning_dropout_is_the_learners_and_not_that_of_pretraining(architecture):
+def test_learning_uses_the_learners_dropout_and_not_that_of_pretraining(architecture):
     def learner(pretraining, dropout):
         translator = tiny_translator(replace(TINY, architecture=architecture, dropout=pretraining))
         config = ExpectedLossConfig(optimiser=SGD, dropout=dropout)
@@ -389,10 +389,10 @@ def test_while_learning_dropout_is_the_learners_and_not_that_of_pretraining(arch
         one.update("rot hemd", "", 0.7)
     assert np.array_equal(vector(first), vector(second))
     assert not np.array_equal(vector(first), vector(without))
-    assert (dropouts(first), dropouts(second)) == ({0.0}, {0.9})  # as they were
+    assert (dropouts(first), dropouts(second)) == ({0.0}, {0.9})  # restored
 
 
-def test_a_learner_finds_the_output_that_pays():
+def test_a_learner_finds_the_rewarded_output():
     learner = expected_loss(
         RunningMean,
         optimiser=OptimiserConfig(Method.ADAM, learning_rate=1e-2),
@@ -408,9 +408,9 @@ def test_a_learner_finds_the_output_that_pays():
     assert np.mean(rewards[-30:]) > 0.9
 
 
-@pytest.mark.parametrize("variate", [NoControlVariate, RunningMean])
-def test_a_network_finds_the_first_token_that_pays(variate):  # card B8
-    translator, compared, rng = three_token_translator(), variate(), np.random.default_rng(0)
+@pytest.mark.parametrize("kind", [NoControlVariate, RunningMean])
+def test_a_network_finds_the_rewarded_first_token(kind):
+    translator, control_variate, rng = three_token_translator(), kind(), np.random.default_rng(0)
     optimiser = Optimiser([translator.vector], OptimiserConfig(Method.SGD, learning_rate=0.5, clip_norm=None))
 
     def probability():
@@ -419,22 +419,22 @@ def test_a_network_finds_the_first_token_that_pays(variate):  # card B8
     assert probability() == pytest.approx(0.090031, abs=1e-6)
     for _ in range(200):
         sample = translator.sample("a", 1.0, rng)
-        advantage = compared.advantage("a", float(sample.ids[0] == 4))
+        advantage = control_variate.advantage("a", float(sample.ids[0] == 4))
         translator.backward(sample, [advantage, *[0.0] * (len(sample.ids) - 1)])
         optimiser.step()
     assert probability() > 0.99
 
 
-def test_what_is_fresh_and_what_is_replayed_lose_different_units_to_dropout(monkeypatch):
+def test_new_and_replayed_experiences_have_different_dropout_masks(monkeypatch):
     learner = expected_loss(dropout=0.5, replay_batch=1)
     play(learner, SOURCES[:4])
-    kept, draw = [], learner._translator._engine._masks
+    drawn, draw = [], learner._translator._engine._dropout_masks
 
-    def masks(*what):
-        kept.append(draw(*what))
-        return kept[-1]
+    def recorded(*lengths):
+        drawn.append(draw(*lengths))
+        return drawn[-1]
 
-    monkeypatch.setattr(learner._translator._engine, "_masks", masks)
+    monkeypatch.setattr(learner._translator._engine, "_dropout_masks", recorded)
     play(learner, SOURCES[4:5])
-    fresh, replayed = (drawn.source[:3] for drawn in kept)
-    assert not np.array_equal(fresh, replayed)
+    new, replayed = (masks.source[:3] for masks in drawn)
+    assert not np.array_equal(new, replayed)

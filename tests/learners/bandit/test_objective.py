@@ -1,4 +1,4 @@
-"""Expected-loss gradients: the literal numbers of card B4, and finite differences."""
+"""Expected-loss gradients of log-linear models: worked examples and finite differences."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def probabilities(weights):
 EXPECTED = probabilities(WEIGHTS) @ FEATURES
 
 
-def test_the_example_is_the_card():
+def test_probabilities_and_expectations_of_the_example():
     assert probabilities(WEIGHTS) == pytest.approx([0.374487, 0.251026, 0.374487], abs=1e-6)
     assert pytest.approx([0.748974, 0.625513, 1.0], abs=1e-6) == EXPECTED
 
@@ -50,7 +50,7 @@ def test_in_expectation_it_is_the_gradient_of_the_expected_loss(baseline):
     assert exact == pytest.approx(differences, abs=1e-8)
 
 
-def test_no_advantage_no_change():
+def test_an_advantage_of_0_has_no_gradient():
     assert log_linear_gradient(0.0, FEATURES[1], EXPECTED).tolist() == [0, 0, 0]
 
 
@@ -59,26 +59,26 @@ def softmax(logits):
     return odds / odds.sum()
 
 
-def learned(variate, seed):
-    """How probable the third token is after 200 rounds that paid for no other (card B8)."""
+def learned(control_variate, seed):
+    """Return the probability of the third of three tokens after 200 rounds that rewarded only this one."""
     logits, rng = np.array([2.0, 1.0, 0.0]), np.random.default_rng(seed)
     shared = torch.from_numpy(logits)
     optimiser = Optimiser([shared], OptimiserConfig(Method.SGD, learning_rate=0.5, clip_norm=None))
     assert softmax(logits)[2] == pytest.approx(0.090031, abs=1e-6)
     for _ in range(200):
         token = rng.choice(3, p=softmax(logits))
-        advantage = variate.advantage("s", float(token == 2))
+        advantage = control_variate.advantage("s", float(token == 2))
         shared.grad = torch.from_numpy(log_linear_gradient(advantage, np.eye(3)[token], softmax(logits)))
         optimiser.step()
     return softmax(logits)[2]
 
 
-def test_a_policy_of_one_token_finds_the_one_that_pays():
+def test_a_policy_of_one_token_finds_the_rewarded_token():
     assert min(learned(NoControlVariate(), seed) for seed in range(20)) > 0.99
 
 
-def test_with_a_control_variate_too_but_with_more_luck():
-    """What it expects is soon near 1. Then good rounds teach little, and how far it gets depends on a few bad ones."""
+def test_with_a_control_variate_too_but_less_reliably():
+    """The baseline is soon near 1. Then successes teach little, and the result depends on a few failures."""
     found = [learned(RunningMean(), seed) for seed in range(20)]
     assert np.median(found) > 0.99
     assert min(found) > 0.98

@@ -1,4 +1,4 @@
-"""Steps along a gradient, clipped as a whole; the literal numbers of card B4."""
+"""Optimiser steps, with clipping by the norm over all parameters."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import torch
 from learners.bandit.optimiser import Method, Optimiser, OptimiserConfig, clip_global_norm
 from learners.errors import DivergedError, SnapshotError
 
-GRADIENT = [-0.524282, 0.262141, 0.0]  # card B4, without control variate
+GRADIENT = [-0.524282, 0.262141, 0.0]  # of the log-linear example in test_objective, without control variate
 METHODS = [
     OptimiserConfig(Method.SGD, learning_rate=0.1, clip_norm=None),
     OptimiserConfig(Method.ADAM, learning_rate=1e-3),
@@ -29,7 +29,7 @@ def step(config, gradient, start=(0.5, 0.2, 0.1)):
 
 
 @pytest.mark.parametrize(
-    ("config", "moved"),
+    ("config", "change"),
     [
         (METHODS[0], [0.052428, -0.026214, 0]),
         (METHODS[1], [0.001, -0.001, 0]),
@@ -37,11 +37,11 @@ def step(config, gradient, start=(0.5, 0.2, 0.1)):
         (METHODS[3], [0.1, -0.1, 0]),
     ],
 )
-def test_the_first_step(config, moved):
-    assert step(config, GRADIENT) == pytest.approx(moved, abs=1e-6)
+def test_the_first_step(config, change):
+    assert step(config, GRADIENT) == pytest.approx(change, abs=1e-6)
 
 
-def test_the_rate_can_be_annealed():
+def test_the_learning_rate_can_be_annealed():
     weights = weights_with(GRADIENT)
     Optimiser([weights], METHODS[0]).step(rate_factor=0.5)
     assert weights[0].item() == pytest.approx(0.5 + 0.026214, abs=1e-6)
@@ -60,24 +60,24 @@ def test_a_small_gradient_is_left_alone():
     assert weights.grad.tolist() == [0.3, 0.4, 0]
 
 
-def test_parameters_without_gradient_have_no_norm():
+def test_parameters_without_gradients_have_the_norm_0():
     assert clip_global_norm([torch.zeros(2)], 1.0) == 0
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_a_gradient_that_is_not_finite_stops_the_learner_before_the_step(value):
+def test_a_gradient_that_is_not_finite_raises_before_the_step(value):
     weights = weights_with([0.1, value, 0])
     with pytest.raises(DivergedError, match="the norm of the gradient is"):
         Optimiser([weights], METHODS[1]).step()
     assert weights.tolist() == [0.5, 0.2, 0.1]
 
 
-def test_parameters_that_explode_stop_the_learner():
+def test_exploding_parameters_raise():
     with pytest.raises(DivergedError, match="has grown to 1e"):
         step(OptimiserConfig(Method.ADAM, learning_rate=1e30), GRADIENT)
 
 
-def test_gradients_are_cleared_after_a_step():
+def test_gradients_are_zero_after_a_step():
     weights = weights_with(GRADIENT)
     gradient = weights.grad
     Optimiser([weights], METHODS[1]).step()
@@ -85,7 +85,7 @@ def test_gradients_are_cleared_after_a_step():
     assert gradient.tolist() == [0, 0, 0]
 
 
-def test_numpy_weights_take_part():
+def test_numpy_weights_can_be_optimised():
     plain = np.array([0.5, 0.2, 0.1])
     shared = torch.from_numpy(plain)
     shared.grad = torch.tensor(GRADIENT, dtype=torch.float64)
@@ -94,7 +94,7 @@ def test_numpy_weights_take_part():
 
 
 @pytest.mark.parametrize("config", METHODS)
-def test_it_goes_on_where_it_was_saved(config):
+def test_a_loaded_optimiser_continues_exactly(config):
     rng = np.random.default_rng(0)
     gradients = rng.normal(size=(6, 3))
     whole = weights_with(GRADIENT)
@@ -113,7 +113,7 @@ def test_it_goes_on_where_it_was_saved(config):
 
 def test_a_snapshot_of_another_optimiser_is_refused():
     saved = Optimiser([weights_with(GRADIENT)], METHODS[1]).save()
-    with pytest.raises(SnapshotError, match="is of adam, not of sgd"):
+    with pytest.raises(SnapshotError, match="is of the optimiser adam, not of sgd"):
         Optimiser([weights_with(GRADIENT)], METHODS[0]).load(saved)
 
 

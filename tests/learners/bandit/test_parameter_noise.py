@@ -1,4 +1,4 @@
-"""One-point zeroth order: the example of card B5, and noise that comes and goes without a trace."""
+"""One-point zeroth order: a worked example, and noise that leaves no trace."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ START = [0.3, 0.1]
 
 
 class FixedNoise(ParameterNoise):
-    """Draws what the card says."""
+    """Always draws the noise of the example."""
 
     def _draw(self, seed):
         yield torch.tensor([1.2, -0.7], dtype=torch.float64)
@@ -47,7 +47,7 @@ def test_the_estimate_is_the_gradient_of_the_smoothed_reward(baseline, variance)
 
 
 @pytest.mark.parametrize(("axis", "slope"), [(0, -0.178), (1, 0.124)])
-def test_the_slope_of_the_smoothed_reward_is_the_cards(axis, slope):
+def test_the_slope_of_the_smoothed_reward(axis, slope):
     draws, change = 400_000, 0.1
 
     def smoothed(start):
@@ -55,9 +55,9 @@ def test_the_slope_of_the_smoothed_reward_is_the_cards(axis, slope):
         ParameterNoise([weights], scale=1.0).add((7, 1))  # the same noise on both sides
         return REWARDS[torch.argmax(weights @ CANDIDATES.T, dim=1)].mean().item()
 
-    start, aside = torch.tensor(START, dtype=torch.float64), torch.zeros(2, dtype=torch.float64)
-    aside[axis] = change
-    assert (smoothed(start + aside) - smoothed(start - aside)) / (2 * change) == pytest.approx(slope, abs=0.006)
+    start, offset = torch.tensor(START, dtype=torch.float64), torch.zeros(2, dtype=torch.float64)
+    offset[axis] = change
+    assert (smoothed(start + offset) - smoothed(start - offset)) / (2 * change) == pytest.approx(slope, abs=0.006)
 
 
 def test_the_scale_divides_the_gradient():
@@ -71,20 +71,20 @@ def test_the_scale_divides_the_gradient():
     assert weights.grad.tolist() == pytest.approx((-0.3 * drawn / 0.5).tolist())
 
 
-def test_parameters_come_back_bit_for_bit_and_the_noise_is_the_same_again():
+def test_parameters_are_restored_bit_for_bit_and_the_same_seed_draws_the_same_noise():
     rng = np.random.default_rng(0)
     weights = [torch.from_numpy(rng.normal(size=shape).astype(np.float32)) for shape in ((3, 4), (5,))]
     before = [weight.clone() for weight in weights]
     noise = ParameterNoise(weights, scale=0.01)
-    moved = []
+    perturbed = []
     for seed in ((1, 1), (1, 2), (2, 1), (1, 1)):
         noise.add(seed)
-        moved.append([weight.clone() for weight in weights])
+        perturbed.append([weight.clone() for weight in weights])
         noise.remove()
         assert all(torch.equal(weight, old) for weight, old in zip(weights, before, strict=True))
-    assert all(torch.equal(first, last) for first, last in zip(moved[0], moved[3], strict=True))
-    assert not torch.equal(moved[0][0], moved[1][0])
-    assert not torch.equal(moved[0][0], moved[2][0])
+    assert all(torch.equal(first, last) for first, last in zip(perturbed[0], perturbed[3], strict=True))
+    assert not torch.equal(perturbed[0][0], perturbed[1][0])
+    assert not torch.equal(perturbed[0][0], perturbed[2][0])
 
 
 def test_a_gradient_that_is_a_view_stays_one():
@@ -95,6 +95,6 @@ def test_a_gradient_that_is_a_view_stays_one():
     assert vector[:2].tolist() == parameter.grad.tolist() != [0, 0]
 
 
-def test_noise_has_a_scale():
-    with pytest.raises(ValueError, match="needs a positive scale"):
+def test_the_scale_must_be_positive():
+    with pytest.raises(ValueError, match="scale of the noise must be positive"):
         ParameterNoise([torch.zeros(1)], 0)

@@ -1,4 +1,4 @@
-"""Online ridge regression: the literal numbers of card B12, and the closed form after every round."""
+"""Online ridge regression: a worked example, and the closed form after every round."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def fitted(features, rewards, penalty, prior=None):
     return model
 
 
-def test_the_example_of_the_card():
+def test_an_example():
     model = fitted(FEATURES, REWARDS, 0.1)
     assert model.weights == pytest.approx([-0.073440, 0.092766], abs=1e-6)
     assert model.weights @ [1, 4] == pytest.approx(0.297626, abs=1e-6)
@@ -32,11 +32,11 @@ def test_the_recursive_form_is_the_closed_form(seed, rounds, penalty):
     assert fitted(features, rewards, penalty, prior).weights == pytest.approx(closed, abs=1e-8)
 
 
-def test_before_anything_is_seen_it_is_the_prior():
+def test_without_observations_the_weights_are_the_prior():
     assert OnlineRidge(np.array([0.5, -1]), 2.0).weights.tolist() == [0.5, -1]
 
 
-def test_it_goes_on_where_it_was_saved():
+def test_a_loaded_regression_continues_exactly():
     first, second = fitted(FEATURES, REWARDS, 0.1), OnlineRidge(np.zeros(2), 0.1)
     second.load(first.save())
     for model in (first, second):
@@ -44,6 +44,6 @@ def test_it_goes_on_where_it_was_saved():
     assert first.weights.tolist() == second.weights.tolist()
 
 
-def test_without_a_penalty_it_is_refused():
-    with pytest.raises(ValueError, match="positive penalty"):
+def test_the_penalty_must_be_positive():
+    with pytest.raises(ValueError, match="penalty of ridge regression must be positive"):
         OnlineRidge(np.zeros(2), 0.0)

@@ -1,4 +1,4 @@
-"""Annealing: the arithmetic of card B8, in both of its readings."""
+"""Annealing, by the formula of the paper and by the code of its authors (Sokolov et al. 2017, section 5.2)."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ START = 700_000
 
 @pytest.mark.parametrize("k", [1, 699_999, START])
 def test_before_annealing_nothing_changes(k):
-    assert (CUMULATIVE.temperature_at(k), CUMULATIVE.rate_factor(k), CUMULATIVE.frozen(k)) == (1.0, 1.0, False)
+    assert (CUMULATIVE.temperature_at(k), CUMULATIVE.rate_factor(k), CUMULATIVE.is_frozen(k)) == (1.0, 1.0, False)
 
 
 @pytest.mark.parametrize(("n", "temperature"), [(1, 0.99), (100, 0.366032), (229, 0.100106)])
@@ -31,7 +31,7 @@ def test_the_first_round_below_a_rate(schedule, n, bound):
     assert schedule.rate_factor(START + n) < bound <= schedule.rate_factor(START + n - 1)
 
 
-def test_the_paper_multiplies_the_temperatures_up():
+def test_the_paper_multiplies_all_temperatures():
     assert CUMULATIVE.rate_factor(START + 100) == pytest.approx(9.1e-23, rel=0.01)
     product = 1.0
     for n in range(1, 60):
@@ -44,19 +44,19 @@ def test_the_first_round_whose_temperature_is_no_longer_above_zero(n, precision)
     before, then = (precision(CUMULATIVE.temperature_at(START + number)) for number in (n - 1, n))
     assert before > 0
     assert then == 0
-    assert CUMULATIVE.frozen(START + n - 1)
+    assert CUMULATIVE.is_frozen(START + n - 1)
 
 
-def test_it_freezes_before_anything_overflows():
-    assert not CUMULATIVE.frozen(START + 687)
-    assert CUMULATIVE.frozen(START + 688)
-    assert CUMULATIVE.frozen(1_297_974)  # where the temperature is 0
+def test_learning_freezes_before_anything_overflows():
+    assert not CUMULATIVE.is_frozen(START + 687)
+    assert CUMULATIVE.is_frozen(START + 688)
+    assert CUMULATIVE.is_frozen(1_297_974)  # where the temperature is 0
 
 
-def test_a_low_temperature_anneals_from_where_it_is():
+def test_annealing_starts_from_the_given_temperature():
     assert AnnealingSchedule(temperature=0.3, start=10).temperature_at(11) == pytest.approx(0.297)
 
 
-def test_it_may_never_anneal():
+def test_without_a_start_nothing_is_annealed():
     never = AnnealingSchedule(start=None)
-    assert (never.temperature_at(10**9), never.rate_factor(10**9), never.frozen(10**9)) == (1.0, 1.0, False)
+    assert (never.temperature_at(10**9), never.rate_factor(10**9), never.is_frozen(10**9)) == (1.0, 1.0, False)

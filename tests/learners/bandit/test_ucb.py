@@ -1,4 +1,4 @@
-"""UCB1: the literal numbers of card B12."""
+"""UCB1: worked examples."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ MEANS = (0.18, 0.16)
 
 
 def after(choice, *plays):
-    """Having played each arm so often for its mean reward."""
+    """Play each arm this many times, always for its mean reward."""
     for arm, count in enumerate(plays):
         for _ in range(count):
             choice.observe(arm, MEANS[arm])
@@ -25,7 +25,7 @@ def pulls(choice, rounds):
     return chosen
 
 
-def test_indices_are_means_and_what_is_still_believable():
+def test_indices_are_upper_confidence_bounds():
     choice = after(Ucb1(2), 60, 40)
     assert choice.indices() == pytest.approx([0.5718, 0.6399], abs=1e-4)
     assert choice.choose(RNG) == 1
@@ -41,7 +41,7 @@ def test_a_small_gap_is_explored_for_long(rounds, worse):
     assert sum(pulls(Ucb1(2), rounds)) == worse
 
 
-def test_sampling_draws_in_proportion_to_the_indices():
+def test_arms_are_sampled_in_proportion_to_their_indices():
     choice = after(SamplingUcb1(2), 60, 40)
     rng = np.random.default_rng(1)
     share = np.mean([choice.choose(rng) for _ in range(20_000)])
@@ -49,7 +49,7 @@ def test_sampling_draws_in_proportion_to_the_indices():
 
 
 @pytest.mark.parametrize("kind", [Ucb1, SamplingUcb1])
-def test_it_goes_on_where_it_was_saved(kind):
+def test_loaded_statistics_continue_exactly(kind):
     first, second = after(kind(2), 3, 1), kind(2)
     second.load(first.save())
     second.observe(0, 1.0)

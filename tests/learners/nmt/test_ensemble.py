@@ -1,32 +1,39 @@
-"""Models that vote together say what each of them says, averaged."""
+"""An ensemble predicts the mean of its members' probabilities, and of their attention."""
 
 from dataclasses import replace
 
 import pytest
 import torch
 
-from learners.nmt.ensemble import Ensemble, _OneByOne
+from learners.nmt.ensemble import Ensemble
 from learners.nmt.vocabulary import BOS
-from tests.learners.nmt.toys import TINY, tiny_translator
+from tests.learners.nmt.toys import ARCHITECTURES, TINY, tiny_translator
 
 SOURCE = torch.tensor([[5, 6, 7, 2]])
 
 
-@pytest.mark.parametrize("changes", [{}, {"lexical": True}, {"tied": False}], ids=str)
-@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
 @torch.no_grad()
-def test_stacked_models_vote_as_they_do_one_by_one(count, changes):
-    members = [tiny_translator(replace(TINY, **changes), seed=seed).model for seed in range(count)]
-    stacked, apart = Ensemble(members).read(SOURCE), _OneByOne(members, SOURCE)
-    assert type(stacked) is not type(apart)
-    assert stacked.features.tolist() == pytest.approx(apart.features.tolist())
+def test_a_beam_item_continues_the_row_that_it_came_from(architecture):
+    models = [tiny_translator(replace(TINY, architecture=architecture), seed=seed).model for seed in range(2)]
+    ensemble = Ensemble(models)
+    state = ensemble.initial_state(SOURCE)
     for previous, parents in ([BOS], [0]), ([4, 5, 6], [0, 0, 0]), ([7, 4], [2, 1]):
-        rays = torch.tensor(previous), torch.tensor(parents)
-        for one, other in zip(stacked.vote(*rays), apart.vote(*rays), strict=True):
-            assert torch.allclose(one, other, atol=1e-5)
+        output = ensemble.step(state, torch.tensor(previous), torch.tensor(parents))
+        state = output.state
+    for row, prefix in enumerate(([BOS, 6, 7], [BOS, 5, 4])):
+        probabilities = [model(SOURCE, torch.tensor([prefix]))[0, -1].softmax(0) for model in models]
+        expected = torch.stack(probabilities).mean(0)
+        torch.testing.assert_close(output.log_probabilities[row].exp(), expected, atol=1e-6, rtol=1e-4)
 
 
-def test_transformers_vote_one_by_one():
-    assert isinstance(
-        Ensemble([tiny_translator(replace(TINY, architecture="transformer")).model]).read(SOURCE), _OneByOne
-    )
+@torch.no_grad()
+def test_attention_is_the_mean_of_the_members():
+    models = [tiny_translator(seed=seed).model for seed in range(3)]
+    alone = [Ensemble([model]) for model in models]
+    together = Ensemble(models)
+    first = torch.tensor([BOS]), torch.tensor([0])
+    attention = [ensemble.step(ensemble.initial_state(SOURCE), *first).attention for ensemble in alone]
+    found = together.step(together.initial_state(SOURCE), *first).attention
+    torch.testing.assert_close(found, torch.stack(attention).mean(0))
+    assert (attention[0] - attention[1]).abs().max() > 1e-3

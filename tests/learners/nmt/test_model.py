@@ -1,13 +1,13 @@
-"""Both architectures do what the interface says, and their gradients are right."""
+"""Both architectures implement the interface, and their gradients are correct."""
 
 from dataclasses import replace
 
 import pytest
 import torch
 
-from learners.nmt.batches import padded, previous
+from learners.nmt.batches import pad, shift_right
 from learners.nmt.configs import MODEL_CONFIGS
-from learners.nmt.model import IMPOSSIBLE
+from learners.nmt.model import IMPOSSIBLE_LOGIT
 from learners.nmt.translator import new_model
 from tests.learners.nmt.toys import ARCHITECTURES, TINY, finite_differences, tiny_translator
 
@@ -42,21 +42,21 @@ def test_padding_changes_nothing(translator):
 
 def test_step_by_step_equals_all_at_once(translator):
     model = translator.model
-    targets = padded(TARGETS, CPU)
-    memory = model.encode(padded(SOURCES, CPU))
-    at_once = model.decode(memory, previous(targets))
-    state = model.start(memory)
-    for position, token in enumerate(previous(targets).T):
-        step = model.step(memory, state, token)
+    targets = pad(TARGETS, CPU)
+    encoder_output = model.encode(pad(SOURCES, CPU))
+    at_once = model.decode(encoder_output, shift_right(targets))
+    state = model.initial_state(encoder_output)
+    for position, token in enumerate(shift_right(targets).T):
+        step = model.step(encoder_output, state, token)
         state = step.state
         torch.testing.assert_close(step.logits, at_once[:, position], rtol=1e-12, atol=1e-12)
         torch.testing.assert_close(step.attention.sum(1), torch.ones(3, dtype=torch.float64))
-        assert step.attention[1, 2:].abs().max() == 0  # padding is not looked at
+        assert step.attention[1, 2:].abs().max() == 0  # no attention to padding
 
 
-def test_neither_padding_nor_a_beginning_is_ever_written(translator):
-    logits = translator.model(padded(SOURCES, CPU), previous(padded(TARGETS, CPU)))
-    assert logits[:, :, :2].max() < IMPOSSIBLE / 2
+def test_padding_and_the_begin_symbol_are_never_predicted(translator):
+    logits = translator.model(pad(SOURCES, CPU), shift_right(pad(TARGETS, CPU)))
+    assert logits[:, :, :2].max() < IMPOSSIBLE_LOGIT / 2
     assert logits[:, :, 2:].min() > -100
 
 
@@ -64,19 +64,19 @@ def test_neither_padding_nor_a_beginning_is_ever_written(translator):
     ("name", "parameters"),
     [("gru-small", 546_512), ("transformer-small", 1_184_208)],
 )
-def test_the_small_recipes_are_small(name, parameters):
+def test_the_number_of_parameters_of_the_small_models(name, parameters):
     model = new_model(MODEL_CONFIGS[name], 2_000, 2_000)
     assert sum(parameter.numel() for parameter in model.parameters()) == parameters
 
 
 @pytest.mark.parametrize("config", MODEL_CONFIGS.values(), ids=lambda config: config.name)
-def test_every_recipe_makes_a_model(config):
-    with torch.device("meta"):  # shapes only: the papers' sizes would take seconds
+def test_every_configuration_makes_a_model(config):
+    with torch.device("meta"):  # shapes only: models of the published sizes would take seconds
         model = new_model(config, config.vocabulary_size, config.vocabulary_size)
     assert model.output_bias.shape == (config.vocabulary_size,)
 
 
-def test_tied_models_have_one_embedding_and_untied_ones_an_output_layer():
+def test_tied_models_have_one_embedding_and_untied_models_an_output_layer():
     def names(config):
         return {
             name for name, _ in new_model(config, 30, 30).named_parameters() if "embedding" in name or "out" in name

@@ -1,4 +1,4 @@
-"""One vector holds all parameters, and the model keeps using it."""
+"""One vector holds all parameters of a model, which keeps using it."""
 
 import math
 
@@ -24,7 +24,7 @@ def test_the_vector_and_the_model_share_memory():
     assert all(parameter.grad is not None for parameter in model.parameters())
 
 
-def test_one_step_on_the_vector_is_a_step_on_every_parameter():
+def test_a_step_of_the_vector_is_a_step_of_every_parameter():
     one, other = (nn.Linear(4, 3) for _ in range(2))
     other.load_state_dict(one.state_dict())
     flat = FlatParameters(one)
@@ -47,13 +47,13 @@ def test_only_a_long_gradient_is_clipped():
     torch.testing.assert_close(flat.gradient, torch.tensor([0.6, 0.8]))
 
 
-def test_a_gradient_that_is_no_number_shows_in_its_norm():
+def test_a_gradient_with_nan_has_the_norm_nan():
     flat = FlatParameters(nn.Linear(1, 1))
     flat.gradient.fill_(float("nan"))
     assert math.isnan(flat.clip_gradient(1.0))
 
 
-def test_tied_parameters_are_held_once():
+def test_tied_parameters_are_in_the_vector_once():
     model = nn.ModuleList([nn.Linear(2, 2, bias=False), nn.Linear(2, 2, bias=False)])
     model[1].weight = model[0].weight
     flat = FlatParameters(model)

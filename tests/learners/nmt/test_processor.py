@@ -1,4 +1,4 @@
-"""The processor's setting is given back, whatever happens."""
+"""The processor's floating-point mode is restored, also after an error."""
 
 import pytest
 import torch
@@ -6,11 +6,11 @@ import torch
 import learners.nmt.translator  # noqa: F401 (importing it changes nothing here)
 from learners.nmt.processor import denormals_as_zero
 
-TINY = 1e-40  # denormal in single precision
+DENORMAL = 1e-40  # in single precision
 
 
 def doubled() -> float:
-    return float(torch.tensor([TINY], dtype=torch.float32).mul(2).sum() * 1e30)
+    return float(torch.tensor([DENORMAL], dtype=torch.float32).mul(2).sum() * 1e30)
 
 
 def fail_inside():
@@ -19,7 +19,7 @@ def fail_inside():
         raise ZeroDivisionError
 
 
-def test_denormals_are_zero_inside_only():
+def test_denormals_are_zero_inside_the_context_only():
     assert doubled() > 0.0
     with pytest.raises(ZeroDivisionError):
         fail_inside()

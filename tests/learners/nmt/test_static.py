@@ -1,4 +1,4 @@
-"""A static translator answers with its model's best guess, and does not make it twice."""
+"""A static translator proposes its model's translation, and translates each source once."""
 
 from unittest.mock import patch
 
@@ -10,7 +10,7 @@ from tests.learners.nmt.toys import three_token_translator
 
 
 @pytest.mark.parametrize(("beam", "method"), [(1, "greedy"), (3, "beam")])
-def test_what_comes_again_is_not_translated_again(beam, method):
+def test_a_repeated_source_is_not_translated_again(beam, method):
     translator = three_token_translator()
     system = StaticTranslator(translator, beam=beam)
     expected = translator.greedy("a b").text if beam == 1 else translator.beam("a b", beam).text

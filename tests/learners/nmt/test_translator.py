@@ -1,4 +1,4 @@
-"""A translator takes any text, answers with text, and comes back from its file as it was."""
+"""A translator translates any text, computes gradients, and survives saving and loading."""
 
 from dataclasses import replace
 from itertools import product
@@ -12,7 +12,7 @@ import torch
 from lambdas.service import check_translation
 from learners.contract import PLACEHOLDER
 from learners.errors import DivergedError, SnapshotError
-from learners.nmt.decoding import length_bound
+from learners.nmt.decoding import max_output_length
 from learners.nmt.hypothesis import Sample
 from learners.nmt.translator import Translator, new_model
 from learners.nmt.vocabulary import EOS, UNK, WordVocabulary
@@ -32,56 +32,58 @@ def translator(request):
     return tiny_translator(replace(TINY, architecture=request.param))
 
 
-def test_a_source_of_5000_tokens_is_cut_at_the_bound(translator):
+def test_a_source_of_5000_tokens_is_truncated(translator):
     source = " ".join(["hemd"] * 5_000)
     ids = translator.encode_source(source)
     assert len(ids) == TINY.max_source == 100
     assert ids[-1] == EOS
     for hypothesis in (translator.greedy(source), translator.sample(source, 1.0, np.random.default_rng(1))):
-        assert 0 < len(hypothesis.ids) <= length_bound(100)
+        assert 0 < len(hypothesis.ids) <= max_output_length(100)
 
 
 @pytest.mark.parametrize("source", ["", "   ", "☃", "\x00", "<s> </s>", "a" * 300])
-def test_whatever_the_source_there_is_an_answer(translator, source):
-    answers = [
+def test_every_source_has_a_translation_that_is_not_empty(translator, source):
+    hypotheses = [
         translator.greedy(source),
         translator.beam(source, 3),
         translator.sample(source, 1.0, np.random.default_rng(2)),
         translator.sample(source, 1e-9, np.random.default_rng(2)),
     ]
-    assert all(answer.text.strip() for answer in answers)
-    assert answers[0].ids == answers[3].ids  # cold enough, sampling is greedy
+    assert all(hypothesis.text.strip() for hypothesis in hypotheses)
+    assert hypotheses[0].ids == hypotheses[3].ids  # at this temperature, sampling is greedy
 
 
-def test_a_sample_without_text_is_answered_greedily_and_then_with_the_source():
+def test_a_sample_without_text_falls_back_to_the_greedy_translation_and_that_to_the_source():
     translator = three_token_translator()
     sample = translator.sample("a b", 1.0, _constant(0.1))
     assert sample.ids == [EOS]
     assert translator.greedy("a b").ids == [3, EOS]
-    assert sample.text == translator.greedy("a b").text == "a"  # it looks everywhere alike, so at the first word
+    assert sample.text == translator.greedy("a b").text == "a"  # with uniform attention, the first word is copied
     assert translator.sample("", 1.0, _constant(0.1)).text == PLACEHOLDER
-    assert (sample.verbatim, translator.greedy("a b").verbatim, translator.greedy("").verbatim) == (False, True, False)
-    assert translator.sample("a b", 1.0, _constant(0.7)).verbatim
+    assert sample.is_fallback
+    assert not translator.greedy("a b").is_fallback
+    assert translator.greedy("").is_fallback
+    assert not translator.sample("a b", 1.0, _constant(0.7)).is_fallback
 
 
-def test_a_model_that_copies_a_long_code_again_and_again_still_says_what_the_service_takes(translator):
+def test_a_model_that_copies_a_long_code_again_and_again_stays_within_the_services_limit(translator):
     code = "https://example.org/" + "x7" * 300
     translator.vector.data.zero_()
-    translator.model.output_bias.data[UNK] = 9.0  # nothing but unknowns, and all of them the code
+    translator.model.output_bias.data[UNK] = 9.0  # only unknown tokens, and all of them the code
     source = f"rot {code}"
-    answers = [
+    hypotheses = [
         translator.greedy(source),
         translator.beam(source, 2),
         translator.sample(source, 1.0, np.random.default_rng(1)),
-        translator.greedy("\n" + "x" * 5_000),  # has no unknown to copy, so the source stands in
+        translator.greedy("\n" + "x" * 5_000),  # has no unknown token to copy, so that the source is the fallback
     ]
-    for answer in answers:
-        check_translation(answer.text)
-    assert answers[0].text == " ".join([code] * 6)  # of 14
+    for hypothesis in hypotheses:
+        check_translation(hypothesis.text)
+    assert hypotheses[0].text == " ".join([code] * 6)  # of 14
 
 
 def _constant(number: float) -> Any:
-    """A source of randomness that is not random."""
+    """Return a random generator that always returns this number."""
     return SimpleNamespace(random=lambda count: np.full(count, number))
 
 
@@ -90,7 +92,7 @@ def _constant(number: float) -> Any:
     [(1.0, (0.066524, -0.075527, 0.009003)), (0.5, (0.173363, -0.176538, 0.003175))],
 )
 @pytest.mark.parametrize("accelerated", [True, False])
-def test_the_gradient_of_a_tempered_token(temperature, gradient, accelerated):  # card B8
+def test_the_gradient_of_a_tempered_token(temperature, gradient, accelerated):
     translator = three_token_translator()
     translator.accelerated = accelerated
     sample = translator.sample("a", temperature, _constant(0.9 if temperature == 1 else 0.95))
@@ -110,11 +112,11 @@ def test_the_gradient_of_a_tempered_token(temperature, gradient, accelerated):  
         (0.1, (0.999955, 4.53979e-5, 2.06106e-9)),
     ],
 )
-def test_tempered_probabilities_to_six_digits(temperature, probabilities):  # card B8
+def test_tempered_probabilities_to_six_digits(temperature, probabilities):
     translator = three_token_translator()
     assert translator._engine is not None
     by_torch = [log_probability(translator, [4, EOS], [token], temperature).exp().item() for token in (2, 3, 4)]
-    by_engine = translator._engine.follow([4, EOS], [EOS], temperature, dropout=0.0).decoded.probabilities[0, 2:]
+    by_engine = translator._engine.forward([4, EOS], [EOS], temperature, dropout=0.0).decoder.probabilities[0, 2:]
     assert by_torch == pytest.approx(probabilities, rel=5e-6, abs=0)
     assert by_engine == pytest.approx(probabilities, rel=5e-6, abs=0)
 
@@ -127,7 +129,7 @@ def test_gradients_of_tokens_with_weights_equal_finite_differences(architecture,
     config = replace(TINY, architecture=architecture, dropout=dropout)
     translator = tiny_translator(config, dtype=torch.float64)
     translator.model.train()
-    sample = Sample(translator.encode_source("rot x hemd"), [9, 5, 7, EOS], "", 0.0, temperature, np.empty(0))
+    sample = Sample(translator.encode_source("rot x hemd"), [9, 5, 7, EOS], "", 0.0, temperature)
     weights = [0.5, -0.2, 0.0, 1.0]
 
     def loss() -> float:
@@ -143,8 +145,8 @@ def test_gradients_of_tokens_with_weights_equal_finite_differences(architecture,
     assert gradient[places].tolist() == pytest.approx(slopes, abs=1e-6, rel=1e-5)
 
 
-def three_words_at_most() -> list[list[int]]:
-    """All translations of at most three tokens into an unknown and "a": ended, or cut."""
+def all_of_three_tokens() -> list[list[int]]:
+    """Return all translations of at most three tokens, an unknown or "a": ended, or cut off after three."""
     ended = [[*words, EOS] for length in range(3) for words in product((UNK, 4), repeat=length)]
     return [*ended, *(list(words) for words in product((UNK, 4), repeat=3))]
 
@@ -152,8 +154,8 @@ def three_words_at_most() -> list[list[int]]:
 @pytest.mark.parametrize("baseline", [0.0, 0.4])
 @pytest.mark.parametrize("temperature", [1.0, 0.5])
 @pytest.mark.parametrize("by", [*ARCHITECTURES, "engine"])
-def test_in_expectation_a_sample_has_the_gradient_of_the_expected_loss(by, temperature, baseline):  # card B8
-    """Over all that can be sampled, with their probabilities; a baseline changes nothing of it."""
+def test_in_expectation_a_sample_has_the_gradient_of_the_expected_loss(by, temperature, baseline):
+    """The expectation is over all translations, by their probabilities; a baseline does not change it."""
     config = replace(TINY, vocabulary="word", architecture="gru" if by == "engine" else by)
     vocabulary, cpu = WordVocabulary(["a"]), torch.device("cpu")
     exact, learning = (
@@ -162,7 +164,7 @@ def test_in_expectation_a_sample_has_the_gradient_of_the_expected_loss(by, tempe
     )
     learning.vector.data *= 1.5
     exact.vector.data.copy_(learning.vector.data)
-    source, translations = [4, UNK, EOS], three_words_at_most()
+    source, translations = [4, UNK, EOS], all_of_three_tokens()
     rewards = [place * 7 % 15 / 14 for place in range(15)]
 
     def probabilities() -> list[float]:
@@ -176,9 +178,9 @@ def test_in_expectation_a_sample_has_the_gradient_of_the_expected_loss(by, tempe
     gradient = torch.zeros(len(exact.vector), dtype=torch.float64)
     for ids, p, reward in zip(translations, probabilities(), rewards, strict=True):
         engine = learning._engine if by == "engine" else None
-        trace = engine.follow(source, ids, temperature, dropout=0.0) if engine else None
+        trace = engine.forward(source, ids, temperature, dropout=0.0) if engine else None
         learning.zero_gradient()
-        learning.backward(Sample(source, ids, "", 0.0, temperature, np.empty(0), trace), reward - baseline)
+        learning.backward(Sample(source, ids, "", 0.0, temperature, trace), reward - baseline)
         gradient += p * learning.parameters.gradient
     places, slopes = finite_differences(expected_loss, exact.vector, 40)
     assert max(map(abs, slopes)) > 0.01
@@ -191,13 +193,7 @@ def test_a_samples_probability_is_that_of_its_tokens(translator):
     assert sample.log_probability == pytest.approx(again, abs=1e-4)
 
 
-def test_a_samples_features_are_the_mean_of_what_the_encoder_says(translator):
-    sample = translator.sample("rot hemd", 1.0, np.random.default_rng(4))
-    states = translator.model.encode(torch.tensor([sample.source_ids])).states[0]
-    np.testing.assert_allclose(sample.features, states.mean(0).detach().numpy(), atol=1e-6)
-
-
-def test_a_bonus_for_entropy_makes_the_next_distribution_flatter(translator):
+def test_an_entropy_bonus_makes_the_distribution_flatter(translator):
     sample = translator.sample("rot hemd", 1.0, np.random.default_rng(4))
 
     def entropy() -> float:
@@ -221,7 +217,7 @@ def test_a_diverged_model_is_reported(translator):
             answer()
 
 
-def test_one_diverged_model_of_many_is_reported(translator):
+def test_one_diverged_ensemble_member_is_reported(translator):
     sizes = (translator.source_vocabulary.size, translator.target_vocabulary.size)
     broken = new_model(translator.config, *sizes).eval()
     broken.output_bias.data[7] = float("nan")
@@ -232,7 +228,7 @@ def test_one_diverged_model_of_many_is_reported(translator):
 
 @pytest.mark.parametrize("config", [TINY, replace(TINY, vocabulary="word", tied=False)], ids=["bpe", "word"])
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_a_translator_comes_back_from_its_file(config, architecture, tmp_path):
+def test_a_translator_survives_saving_and_loading(config, architecture, tmp_path):
     translator = tiny_translator(replace(config, architecture=architecture))
     sizes = (translator.source_vocabulary.size, translator.target_vocabulary.size)
     translator.ensemble_members = [new_model(translator.config, *sizes, seed=9).eval()]
@@ -246,7 +242,7 @@ def test_a_translator_comes_back_from_its_file(config, architecture, tmp_path):
 
 
 class TestForeignFiles:
-    """What is not a model of this version is refused, with its name and the reason."""
+    """A file that is not a model of this version is refused, with its path and the reason."""
 
     @pytest.fixture
     def snapshot(self):
@@ -265,16 +261,16 @@ class TestForeignFiles:
 
         return refuse
 
-    def test_a_file_cut_short(self, path):
+    def test_a_truncated_file(self, path):
         tiny_translator().save(path)
         path.write_bytes(path.read_bytes()[:-10])
         with pytest.raises(SnapshotError, match="damaged or truncated"):
             Translator.load(path)
 
     def test_a_snapshot_of_something_else(self, refused):
-        refused(Snapshot(values={"kind": "learner"}), "something else")
+        refused(Snapshot(values={"kind": "learner"}), "not the snapshot of a translator")
 
-    def test_a_recipe_of_another_version(self, snapshot, refused):
+    def test_a_configuration_of_another_version(self, snapshot, refused):
         snapshot.values["recipe"]["colour"] = "red"
         refused(snapshot, "another version")
 
@@ -291,7 +287,7 @@ class TestForeignFiles:
         refused(snapshot, "do not fit")
 
     @pytest.mark.parametrize("embedding", [0, -1, 0.5, 10**30, "wide"])
-    def test_sizes_that_no_network_has(self, snapshot, refused, embedding):
+    def test_impossible_sizes(self, snapshot, refused, embedding):
         snapshot.values["recipe"]["embedding"] = embedding
         refused(snapshot, "the model file does not fit together")
 
@@ -304,9 +300,9 @@ class TestForeignFiles:
         refused(snapshot, "has no 'lexicon'")
 
 
-def test_a_sample_can_be_made_by_hand_for_learning_from_logs(translator):
+def test_a_logged_translation_can_be_learned_from_as_a_sample(translator):
     ids, source = translator.encode_target("red shirt"), translator.encode_source("rot hemd")
-    sample = Sample(source, ids, "red shirt", 0.0, 1.0, np.empty(0))
+    sample = Sample(source, ids, "red shirt", 0.0, 1.0)
     translator.backward(sample, 1.0)
     by_torch = translator.vector.grad.clone()
     translator.zero_gradient()

@@ -1,4 +1,4 @@
-"""Vocabularies number tokens, spell them again, and know what to write for unknowns."""
+"""Vocabularies encode and decode text, and replace unknown tokens."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from learners.errors import SnapshotError, TrainingError
-from learners.nmt.vocabulary import EOS, UNK, SubwordVocabulary, WordVocabulary, spell
+from learners.nmt.vocabulary import EOS, UNK, SubwordVocabulary, WordVocabulary, to_text
 
 TEXTS = ["the red shirt x y", "das rote hemd mit tasche 1234", "ein blaues hemd , größe xxl"]
 SUBWORDS = SubwordVocabulary.learn(TEXTS, 70)
@@ -17,26 +17,26 @@ def one_hot(position, length):
 
 
 @given(st.lists(st.text(st.sampled_from(sorted({*"".join(TEXTS)} - {" "})), min_size=1), max_size=6))
-def test_what_is_written_with_known_characters_comes_back(words):
+def test_text_of_known_characters_survives_encoding_and_decoding(words):
     text = " ".join(words)
     ids, pieces = SUBWORDS.encode(text)
     codes = [word for word in words if any(map(str.isdigit, word)) and any(map(str.isalpha, word))]
     assert ids.count(UNK) == len(codes)
     assert len(ids) == len(pieces)
-    written = [piece if number == UNK else number for number, piece in zip(ids, pieces, strict=True)]
-    assert SUBWORDS.decode(written) == text
+    tokens = [piece if token == UNK else token for token, piece in zip(ids, pieces, strict=True)]
+    assert SUBWORDS.decode(tokens) == text
 
 
-def test_part_numbers_are_unknowns_and_copied_whole():
+def test_part_numbers_are_unknown_tokens_and_copied_whole():
     source = SUBWORDS.encode("x ab-1234 y xl5")
     assert source[1] == ["▁x", "▁ab-1234", "▁y", "▁xl5"]
-    assert [number == UNK for number in source[0]] == [False, True, False, True]
+    assert [token == UNK for token in source[0]] == [False, True, False, True]
     attention = np.array([one_hot(3, 5), one_hot(1, 5)])
-    assert spell([UNK, UNK], SUBWORDS, attention, source, {}) == "xl5 ab-1234"
+    assert to_text([UNK, UNK], SUBWORDS, attention, source, {}) == "xl5 ab-1234"
 
 
 @pytest.mark.parametrize("word", ["1234", "12,50", "xxl", "e-mail"])
-def test_numbers_and_words_are_no_part_numbers(word):
+def test_numbers_and_words_are_not_part_numbers(word):
     assert SUBWORDS.encode(word)[0] != [UNK]
 
 
@@ -48,56 +48,56 @@ def test_learning_subwords_is_deterministic():
     np.testing.assert_array_equal(SubwordVocabulary.learn(TEXTS, 70).packed(), SUBWORDS.packed())
 
 
-def test_digits_stay_apart():
+def test_every_digit_is_a_token():
     assert SUBWORDS.encode("1234")[1][-4:] == ["1", "2", "3", "4"]
 
 
-def test_no_subwords_from_an_empty_text():
+def test_an_empty_text_has_no_subwords():
     with pytest.raises(TrainingError, match="empty text"):
         SubwordVocabulary.learn(["", "  "], 100)
 
 
 def test_a_vocabulary_smaller_than_the_alphabet_is_refused_in_one_line():
-    with pytest.raises(TrainingError, match=r"^no 5 subwords can be learned .*$"):
+    with pytest.raises(TrainingError, match=r"^cannot learn 5 subwords from this text: .*$"):
         SubwordVocabulary.learn(TEXTS, 5)
 
 
-def test_an_unknown_character_is_copied_from_where_the_model_looked():
+def test_an_unknown_character_is_copied_from_the_source():
     source = SUBWORDS.encode("x ☃ y")
     assert source[1] == ["▁x", "▁", "☃", "▁y"]
     ids = [source[0][0], source[0][1], UNK, source[0][3], EOS]
     attention = np.full((5, 5), 0.2)
-    assert spell(ids, SUBWORDS, attention, source, {}) == "x ☃ y"
+    assert to_text(ids, SUBWORDS, attention, source, {}) == "x ☃ y"
 
 
-def test_of_two_unknown_characters_the_one_looked_at_is_copied():
+def test_of_two_unknown_characters_the_one_with_more_attention_is_copied():
     source = SUBWORDS.encode("☃ ☂")
-    assert [position for position, number in enumerate(source[0]) if number == UNK] == [1, 3]
-    assert spell([UNK, EOS], SUBWORDS, np.array([one_hot(3, 5), one_hot(4, 5)]), source, {}) == "☂"
+    assert [position for position, token in enumerate(source[0]) if token == UNK] == [1, 3]
+    assert to_text([UNK, EOS], SUBWORDS, np.array([one_hot(3, 5), one_hot(4, 5)]), source, {}) == "☂"
 
 
-def test_an_unknown_without_an_unknown_source_character_is_not_written():
+def test_an_unknown_token_is_dropped_if_the_source_has_none():
     source = SUBWORDS.encode("x y")
-    assert spell([*source[0], UNK], SUBWORDS, np.ones((3, 3)), source, {}) == "x y"
+    assert to_text([*source[0], UNK], SUBWORDS, np.ones((3, 3)), source, {}) == "x y"
 
 
-def test_unknown_words_are_looked_up_or_copied():  # card B9
+def test_unknown_words_are_looked_up_or_copied():  # Sokolov et al. 2017, section 5.2
     source, target = WordVocabulary(["seil"]), WordVocabulary(["rope"])
-    read = source.encode("nylon seil xk-77")
+    encoded = source.encode("nylon seil xk-77")
     ids = [UNK, target.encode("rope")[0][0], UNK, EOS]
     attention = np.array([one_hot(0, 4), one_hot(1, 4), one_hot(2, 4), one_hot(3, 4)])
-    assert spell(ids, target, attention, read, {"nylon": "nylon"}) == "nylon rope xk-77"
-    assert spell(ids, target, attention, read, {"xk-77": "part"}) == "nylon rope part"
+    assert to_text(ids, target, attention, encoded, {"nylon": "nylon"}) == "nylon rope xk-77"
+    assert to_text(ids, target, attention, encoded, {"xk-77": "part"}) == "nylon rope part"
 
 
-def test_an_unknown_word_aligned_past_the_sentence_is_dropped():  # card B9
+def test_an_unknown_word_with_attention_to_the_end_symbol_is_dropped():
     target = WordVocabulary(["rope"])
     attention = np.array([one_hot(3, 4), one_hot(1, 4)])
-    read = WordVocabulary([]).encode("nylon seil xk-77")
-    assert spell([UNK, target.encode("rope")[0][0]], target, attention, read, {}) == "rope"
+    encoded = WordVocabulary([]).encode("nylon seil xk-77")
+    assert to_text([UNK, target.encode("rope")[0][0]], target, attention, encoded, {}) == "rope"
 
 
-def test_frequent_words_come_first_and_ties_go_by_spelling():
+def test_frequent_words_come_first_and_ties_are_broken_by_spelling():
     words = WordVocabulary.learn(["b a c", "c d"], 4 + 3)
     assert words.decode([4, 5, 6]) == "c a b"
     assert words.encode("d c")[0] == [UNK, 4]

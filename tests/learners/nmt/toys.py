@@ -1,4 +1,4 @@
-"""Models small enough to be checked exhaustively, and a language small enough to be learned in a second."""
+"""Models small enough for exhaustive checks, and a language small enough to learn in a second."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -31,7 +31,7 @@ COLOURS, THINGS, COPIED = ("rot", "blau"), ("hemd", "rock", "tasche"), ("x", "y"
 
 
 def toy_pairs() -> list[tuple[str, str]]:
-    """Word by word, and with tokens to copy."""
+    """Return pairs that translate word by word, with tokens to copy."""
     sources = [f"{colour} {thing}" for colour in COLOURS for thing in THINGS]
     sources += [f"{one} mit {other}" for one in sources for other in ("tasche", "zu")]
     sources += [f"{one} {middle} {last}" for one in COPIED for middle in (*COPIED, "rot") for last in COPIED]
@@ -41,7 +41,7 @@ def toy_pairs() -> list[tuple[str, str]]:
 def tiny_translator(
     config: ModelConfig = TINY, *, seed: int = 1, dtype: torch.dtype = torch.float32, scale: float = 1.5
 ) -> Translator:
-    """Untrained, on the CPU; ``scale`` makes its opinions stronger than those of a new model."""
+    """Return an untrained translator on the CPU; ``scale`` makes its distributions less uniform than a new model's."""
     source: SubwordVocabulary | WordVocabulary
     target: SubwordVocabulary | WordVocabulary
     if config.vocabulary == "bpe":
@@ -57,8 +57,8 @@ def tiny_translator(
     return translator
 
 
-def steady_translator(words: list[str], logits: list[float], config: ModelConfig = TINY) -> Translator:
-    """Writes the end symbol, an unknown or one of these words with these logits, whatever it reads and wrote before."""
+def constant_translator(words: list[str], logits: list[float], config: ModelConfig = TINY) -> Translator:
+    """Return a translator that always predicts the end symbol, an unknown or one of these words by these logits."""
     vocabulary = WordVocabulary(words)
     config = replace(config, vocabulary="word")
     model = new_model(config, vocabulary.size, vocabulary.size)
@@ -69,28 +69,28 @@ def steady_translator(words: list[str], logits: list[float], config: ModelConfig
 
 
 def three_token_translator(config: ModelConfig = TINY) -> Translator:
-    """Writes the end symbol, an unknown or "a" with logits 2, 1 and 0, always: the numbers of card B8."""
-    return steady_translator(["a"], [2.0, 1.0, 0.0], config)
+    """Return a translator that always predicts the end symbol, an unknown or "a" with logits 2, 1 and 0."""
+    return constant_translator(["a"], [2.0, 1.0, 0.0], config)
 
 
 def log_probability(translator: Translator, source_ids: list[int], ids: list[int], temperature: float = 1.0) -> Tensor:
-    """Of one translation, as a scalar with torch's graph: what samples and gradients are held to."""
+    """Return the log-probability of one translation, as a scalar with torch's graph."""
     return translator.log_probabilities([source_ids], [ids], temperature).sum()
 
 
 def finite_differences(
     loss: Callable[[], float], vector: Tensor, count: int, *, change: float = 1e-6
 ) -> tuple[list[int], list[float]]:
-    """Some places of a vector in double precision, and the slope of the loss at each: what gradients are held to."""
-    places = torch.randperm(len(vector), generator=torch.Generator().manual_seed(3))[:count].tolist()
+    """Return ``count`` random indices of a vector in double precision, and the slope of the loss at each."""
+    indices = torch.randperm(len(vector), generator=torch.Generator().manual_seed(3))[:count].tolist()
     slopes = []
     with torch.no_grad():
-        for place in places:
-            kept = vector[place].item()
-            vector[place] = kept + change
+        for index in indices:
+            kept = vector[index].item()
+            vector[index] = kept + change
             above = loss()
-            vector[place] = kept - change
+            vector[index] = kept - change
             below = loss()
-            vector[place] = kept
+            vector[index] = kept
             slopes.append((above - below) / (2 * change))
-    return places, slopes
+    return indices, slopes
