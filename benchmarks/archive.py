@@ -61,7 +61,7 @@ def fill(store: SQLiteStore, phase: Phase) -> None:
     run = Run(run_id("bench", phase.name, "copy", 1), "bench", phase.name, "copy", 1, NOW, 1)
     registry.claim(run, 0)
     store.open_run(run)
-    store.restore(rounds(run, phase))
+    store.restore_rounds(rounds(run, phase))
 
 
 def board(store: SQLiteStore, phase: Phase) -> str:

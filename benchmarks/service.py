@@ -40,7 +40,7 @@ from lambdas.handlers import read, score
 from lambdas.registry import Registry
 from lambdas.service import Sentence, Service
 from lambdas.store import Store
-from lambdas.store.dynamodb import CONFIG, DynamoDBStore
+from lambdas.store.dynamodb import PATIENT_CONFIG, DynamoDBStore
 from lambdas.store.sqlite import SQLiteStore
 from lambdas.task_loader import load_phase
 from task.layout import Layout
@@ -121,7 +121,9 @@ def on_sqlite(synchronous: str) -> Iterator[Store]:
 def on_moto(prefix: str = "bench") -> Iterator[DynamoDBStore]:
     os.environ.update(AWS_ACCESS_KEY_ID="bench", AWS_SECRET_ACCESS_KEY="bench")
     with mock_aws():
-        yield DynamoDBStore(boto3.client("dynamodb", region_name="us-east-1", config=CONFIG), prefix, may_create=True)
+        yield DynamoDBStore(
+            boto3.client("dynamodb", region_name="us-east-1", config=PATIENT_CONFIG), prefix, may_create=True
+        )
 
 
 class Rate(NamedTuple):

@@ -363,7 +363,7 @@ class Registry:
             if known is None:
                 break
             changed = change(known)
-            if self._store.swap(kind, name, known, changed):
+            if self._store.compare_and_swap(kind, name, known, changed):
                 return changed
         raise RegistryError(f"the {kind} {name} was changed or deleted meanwhile; look at it and try again")
 

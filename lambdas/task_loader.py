@@ -21,7 +21,7 @@ from lambdas.errors import OrganiserError, UnavailableError
 from lambdas.library import BLOCK_SIZE, pack
 from lambdas.registry import DEFAULT_RUNS, PhaseRecord, PhaseState, Registry
 from lambdas.store import documents
-from lambdas.store.interface import Shelf, Store
+from lambdas.store.interface import Store, TextSide
 from task.feedback import FeedbackSpec
 from task.limits import MAX_SENTENCE_CHARACTERS, has_undecoded_bytes, is_one_line
 from task.phases import Phase
@@ -176,7 +176,7 @@ class _Checkpoints:
         if self._known is None:
             saved = self._store.create(documents.LOADING_CHECKPOINTS, self._phase, document)
         else:
-            saved = self._store.swap(documents.LOADING_CHECKPOINTS, self._phase, self._known, document)
+            saved = self._store.compare_and_swap(documents.LOADING_CHECKPOINTS, self._phase, self._known, document)
         self._known = document if saved else self._store.document(documents.LOADING_CHECKPOINTS, self._phase)
         return saved
 
@@ -207,8 +207,8 @@ def _write_blocks(
 
 
 def _put_batch(store: Store, phase: str, batch: Sequence[_Block]) -> None:
-    store.put_blocks(Shelf.SOURCES, phase, [(block.number, pack(block.sources)) for block in batch])
-    store.put_blocks(Shelf.REFERENCES, phase, [(block.number, pack(block.references)) for block in batch])
+    store.put_blocks(TextSide.SOURCES, phase, [(block.number, pack(block.sources)) for block in batch])
+    store.put_blocks(TextSide.REFERENCES, phase, [(block.number, pack(block.references)) for block in batch])
 
 
 def _cut_into_blocks(phase: Phase, pairs: Iterable[SentencePair], block_size: int) -> Iterator[_Block]:

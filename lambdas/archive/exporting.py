@@ -10,7 +10,7 @@ from lambdas.archive.contents import checked, reported, round_says
 from lambdas.archive.lines import FORMAT, HEADER, VERSION, Writer
 from lambdas.library import MissingBlockError, unpack
 from lambdas.registry import PhaseRecord, Registry
-from lambdas.store.interface import Shelf, Store, StoreError
+from lambdas.store.interface import Store, StoreError, TextSide
 from lambdas.task_loader import SentencePair, text_checkpoints
 
 Said = Iterator[tuple[str, dict[str, Any]]]  # kinds of lines, and what they say
@@ -75,7 +75,7 @@ def _pairs(store: Store, record: PhaseRecord) -> Iterator[SentencePair]:
     """The distinct sentences of a phase, as they were loaded."""
     name = record.phase.name
     for number in range(-(-record.phase.layout.distinct // record.block_size)):
-        sides = [store.block(shelf, name, number) for shelf in (Shelf.SOURCES, Shelf.REFERENCES)]
+        sides = [store.block(side, name, number) for side in (TextSide.SOURCES, TextSide.REFERENCES)]
         if None in sides:
             raise MissingBlockError(f"the sentences of phase {name} are not all in this store: load the task first")
         yield from zip(*(unpack(side) for side in sides if side is not None), strict=True)

@@ -131,7 +131,9 @@ class _Restoring:
                     assert isinstance(run, Run)
                     self._open(run)
             else:  # all of the run that came before them
-                self._store.restore(reported((item for item in group if isinstance(item, Round)), self._progress))
+                self._store.restore_rounds(
+                    reported((item for item in group if isinstance(item, Round)), self._progress)
+                )
         self._registry.ensure_key_ring(after=self._newest_key)  # unless the archive had one
 
     def _open(self, run: Run) -> None:

@@ -1,15 +1,19 @@
-"""Where everything is kept: one small interface, embedded (SQLite) or in the cloud (DynamoDB)."""
+"""The storage of a task: one small interface, implemented by SQLite (embedded) and DynamoDB (in the cloud)."""
 
 from lambdas.store.documents import Document, DocumentKind
-from lambdas.store.interface import Shelf, Store, StoreAddressError, StoreError
+from lambdas.store.interface import Store, StoreAddressError, StoreError, TextSide
 
-__all__ = ["Document", "DocumentKind", "Shelf", "Store", "StoreAddressError", "StoreError", "open_store"]
+__all__ = ["Document", "DocumentKind", "Store", "StoreAddressError", "StoreError", "TextSide", "open_store"]
 
 
 def open_store(address: str) -> Store:
-    """Open ``sqlite:PATH`` or ``dynamodb:REGION-OR-URL``; anything else is refused with what is possible.
+    """Open the store at an address: ``sqlite:PATH`` or ``dynamodb:REGION-OR-URL``.
 
-    An engine is imported only when it is used: playing on one machine never loads boto3, the cloud never SQLite.
+    An engine is imported only when it is used: a local run never loads boto3, and the cloud never loads SQLite.
+
+    Raises:
+        StoreAddressError: The address names neither engine.
+        StoreError: The file is not a store, or cannot be created.
     """
     engine, _, place = address.partition(":")
     if engine == "sqlite" and place:

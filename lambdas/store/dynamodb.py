@@ -1,12 +1,12 @@
-"""The store in the cloud: three DynamoDB tables, so that a role can be given one without the others.
+"""The store in the cloud: three DynamoDB tables, so that a role can be granted access to each of them separately.
 
     PREFIX-task         pk (S) kind, sk (S) name         documents, and blocks of source sentences
     PREFIX-references   pk (S) phase, sk (S) number      blocks of references
     PREFIX-ledger       pk (S) run, sk (N) index         openings at -1, then rounds
 
-Reads are strongly consistent. A ledger item repeats what its run was opened with, so that the last item of a run tells
-everything, and a reader of the stream needs no second look. Scores are kept as decimal text, because a DynamoDB number
-ends at 1e-130, which a very short translation can fall below.
+Reads are strongly consistent. Every ledger item repeats the opening of its run. So the last item of a run is enough to
+resume it, and a reader of the stream needs no further read. Rewards are stored as decimal text, because the smallest
+DynamoDB number is 1e-130, and the reward of a very short translation can be smaller.
 """
 
 import json
@@ -25,35 +25,35 @@ from botocore.exceptions import ConnectionError as NoConnectionError
 
 from lambdas.errors import UnavailableError
 from lambdas.store.documents import Document, DocumentKind
-from lambdas.store.interface import Shelf, StoreAddressError, StoreError
+from lambdas.store.interface import StoreAddressError, StoreError, TextSide
 from task.rounds import Round, RoundResult, Run, RunProgress
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 DEFAULT_PREFIX = "banditmt"
-MAX_BLOCK_BYTES = 390_000  # an item, with its keys, has at most 400 kB
+MAX_BLOCK_BYTES = 390_000  # an item has at most 400 kB, keys included
 OPENING_INDEX = -1  # the sort key of a run's opening: before its first round
-BATCH = 25  # items in a batch write
-BATCH_ATTEMPTS = 8
+MAX_BATCH_ITEMS = 25  # the limit of BatchWriteItem
+MAX_BATCH_ATTEMPTS = 8
 
-CONFIG = Config(
+PATIENT_CONFIG = Config(
     retries={"mode": "standard", "total_max_attempts": 5},
     connect_timeout=5,
     read_timeout=20,
     max_pool_connections=64,
     tcp_keepalive=True,
-    parameter_validation=False,  # every request is built below; checking each again costs more than building it
+    parameter_validation=False,  # all requests are built in this module; validating one costs more than building it
 )
-# A function has ten seconds. Three tries of a second and a half, and pauses of up to one and two seconds between them,
-# leave enough of these to say that the storage is silent. Repeating a write is harmless here: a conditional write that
-# succeeded unheard fails when repeated, and the service then finds the round as its own.
-HURRIED = CONFIG.merge(
+# A function has ten seconds. Three attempts of a second and a half, with pauses of up to one and two seconds between
+# them, leave enough time to report that the storage is silent. Repeating a write is harmless: if a conditional write
+# succeeded and only its response was lost, its repetition fails, and the service recognises the round as its own.
+FUNCTION_CONFIG = PATIENT_CONFIG.merge(
     Config(retries={"mode": "standard", "total_max_attempts": 3}, connect_timeout=0.5, read_timeout=1)
 )
-_ATTRIBUTE_TYPES = {"task": "S", "references": "S", "ledger": "N"}  # of the sort keys
-_UNLESS_THERE = "attribute_not_exists(pk)"
-_BUSY = {
+_SORT_KEY_TYPES = {"task": "S", "references": "S", "ledger": "N"}  # by table
+_IF_ABSENT = "attribute_not_exists(pk)"
+_BUSY_CODES = {
     "ProvisionedThroughputExceededException",
     "ThrottlingException",
     "RequestLimitExceeded",
@@ -62,20 +62,23 @@ _BUSY = {
 }
 
 Item = dict[str, Any]
-Told = TypeVar("Told")
+Result = TypeVar("Result")
 
 
 class DynamoDBStore:
-    """A store in three tables."""
+    """A store in three DynamoDB tables; see ``Store`` for its methods."""
 
     def __init__(self, client: "DynamoDBClient", prefix: str = DEFAULT_PREFIX, *, may_create: bool = False) -> None:
         self._client = client
-        self._task, self._references, self._ledger = (f"{prefix}-{table}" for table in _ATTRIBUTE_TYPES)
+        self._task, self._references, self._ledger = (f"{prefix}-{table}" for table in _SORT_KEY_TYPES)
         self._may_create = may_create
 
     @classmethod
     def open(cls, place: str) -> Self:
-        """Open ``REGION`` or ``http://HOST:PORT``, either with ``?prefix=NAME`` (of the tables; the stack's name)."""
+        """Open ``REGION`` or ``http://HOST:PORT``, either with ``?prefix=NAME`` for the prefix of the table names.
+
+        In a deployed stack, the prefix is the name of the stack.
+        """
         target, question, options = place.partition("?")
         chosen = dict(parse_qsl(options))
         if question and set(chosen) != {"prefix"}:
@@ -88,8 +91,8 @@ class DynamoDBStore:
         return cls(client, chosen.get("prefix", DEFAULT_PREFIX), may_create=is_url)
 
     def prepare(self) -> None:
-        """Make missing tables on a local server. On AWS the template makes them, with encryption and backups."""
-        for table, kind in _ATTRIBUTE_TYPES.items():
+        """Create missing tables on a local server. On AWS, the template creates them, with encryption and backups."""
+        for table, kind in _SORT_KEY_TYPES.items():
             name = {"task": self._task, "references": self._references, "ledger": self._ledger}[table]
             if not self._exists(name):
                 if not self._may_create:
@@ -109,18 +112,18 @@ class DynamoDBStore:
         return [json.loads(item["json"]["S"]) for item in self._query(self._task, "pk = :pk", {":pk": {"S": kind}})]
 
     def create(self, kind: DocumentKind, name: str, document: Document) -> bool:
-        return self._put_new(self._task, _document_item(kind, name, document))
+        return self._put_if_absent(self._task, _document_item(kind, name, document))
 
     def replace(self, kind: DocumentKind, name: str, document: Document) -> None:
         item = _document_item(kind, name, document)
-        _ask(lambda: self._client.put_item(TableName=self._task, Item=item))
+        _call(lambda: self._client.put_item(TableName=self._task, Item=item))
 
     def delete(self, kind: DocumentKind, name: str) -> None:
         key: Any = {"pk": {"S": kind}, "sk": {"S": name}}
-        _ask(lambda: self._client.delete_item(TableName=self._task, Key=key))
+        _call(lambda: self._client.delete_item(TableName=self._task, Key=key))
 
-    def swap(self, kind: DocumentKind, name: str, known: Document, document: Document) -> bool:
-        # a write that succeeded unheard and is repeated finds its own document, which is as good
+    def compare_and_swap(self, kind: DocumentKind, name: str, known: Document, document: Document) -> bool:
+        # the client repeats a write whose response was lost; it then finds its own document, which is a success too
         either = {":known": {"S": json.dumps(known)}, ":written": {"S": json.dumps(document)}}
         condition = "#json IN (:known, :written)"
         return self._put_if(
@@ -133,26 +136,26 @@ class DynamoDBStore:
 
     # blocks
 
-    def block(self, shelf: Shelf, phase: str, number: int) -> bytes | None:
-        item = self._get(self._table_of(shelf), f"block/{phase}", {"S": f"{number:08d}"})
+    def block(self, side: TextSide, phase: str, number: int) -> bytes | None:
+        item = self._get(self._table_of(side), f"block/{phase}", {"S": f"{number:08d}"})
         return bytes(item["block"]["B"]) if item else None
 
-    def put_blocks(self, shelf: Shelf, phase: str, blocks: Iterable[tuple[int, bytes]]) -> None:
+    def put_blocks(self, side: TextSide, phase: str, blocks: Iterable[tuple[int, bytes]]) -> None:
         def items() -> Iterator[Item]:
             for number, block in blocks:
                 if len(block) > MAX_BLOCK_BYTES:
                     raise StoreError(f"block {number} of {phase} has {len(block):,} bytes: load with smaller blocks")
                 yield _block_item(phase, number, block)
 
-        self._put_all(self._table_of(shelf), items())
+        self._put_many(self._table_of(side), items())
 
     # the ledger
 
     def open_run(self, run: Run) -> None:
-        self._put_new(self._ledger, _run_item(run, OPENING_INDEX))
+        self._put_if_absent(self._ledger, _run_item(run, OPENING_INDEX))
 
     def append(self, played: Round) -> bool:
-        return self._put_new(self._ledger, _round_item(played))
+        return self._put_if_absent(self._ledger, _round_item(played))
 
     def opening(self, run: str) -> Run | None:
         item = self._get(self._ledger, run, {"N": str(OPENING_INDEX)})
@@ -175,36 +178,36 @@ class DynamoDBStore:
 
     def results(self, run: str, start: int = 0) -> Iterator[RoundResult]:
         values = {":pk": {"S": run}, ":start": {"N": str(start)}}
-        wanted = "sk, clean, #statistics, committed_at"  # statistics is a reserved word
-        for item in self._query(self._ledger, "pk = :pk AND sk >= :start", values, wanted=wanted):
+        projection = "sk, clean, #statistics, committed_at"  # statistics is a reserved word
+        for item in self._query(self._ledger, "pk = :pk AND sk >= :start", values, projection=projection):
             statistics = bytes(item["statistics"]["B"])
             index, committed_at = int(item["sk"]["N"]), int(item["committed_at"]["N"])
             yield RoundResult(index, float(item["clean"]["S"]), statistics, committed_at)
 
-    def restore(self, rounds: Iterable[Round]) -> None:
-        self._put_all(self._ledger, map(_round_item, rounds))
+    def restore_rounds(self, rounds: Iterable[Round]) -> None:
+        self._put_many(self._ledger, map(_round_item, rounds))
 
     def reassign(self, run: Run) -> None:
         changed = {"participant": {"S": run.participant}, "system": {"S": run.system}}
         items = self._query(self._ledger, "pk = :pk", {":pk": {"S": run.id}})
-        self._put_all(self._ledger, (item | changed for item in items))
+        self._put_many(self._ledger, (item | changed for item in items))
 
     # the client
 
-    def _table_of(self, shelf: Shelf) -> str:
-        return self._references if shelf is Shelf.REFERENCES else self._task
+    def _table_of(self, side: TextSide) -> str:
+        return self._references if side is TextSide.REFERENCES else self._task
 
     def _get(self, table: str, pk: str, sk: Mapping[str, str]) -> Item | None:
         key: Any = {"pk": {"S": pk}, "sk": sk}
-        found = _ask(lambda: self._client.get_item(TableName=table, Key=key, ConsistentRead=True))
+        found = _call(lambda: self._client.get_item(TableName=table, Key=key, ConsistentRead=True))
         return found.get("Item")
 
-    def _put_new(self, table: str, item: Item) -> bool:
-        return self._put_if(table, item, _UNLESS_THERE)
+    def _put_if_absent(self, table: str, item: Item) -> bool:
+        return self._put_if(table, item, _IF_ABSENT)
 
     def _put_if(self, table: str, item: Item, condition: str, **expressions: Any) -> bool:
         try:
-            _ask(
+            _call(
                 lambda: self._client.put_item(TableName=table, Item=item, ConditionExpression=condition, **expressions)
             )
         except self._client.exceptions.ConditionalCheckFailedException:
@@ -212,9 +215,9 @@ class DynamoDBStore:
         return True
 
     def _query(
-        self, table: str, condition: str, values: Item, *, newest: bool = False, wanted: str | None = None
+        self, table: str, condition: str, values: Item, *, newest: bool = False, projection: str | None = None
     ) -> Iterator[Item]:
-        """All items of a key in order, page by page, or the newest alone; whole, or the wanted attributes."""
+        """Yield all items of a key in order, page by page, or only the newest; whole, or with projected attributes."""
         query: Item = {
             "TableName": table,
             "KeyConditionExpression": condition,
@@ -224,39 +227,39 @@ class DynamoDBStore:
         }
         if newest:
             query["Limit"] = 1
-        if wanted:
-            query |= {"ProjectionExpression": wanted, "ExpressionAttributeNames": {"#statistics": "statistics"}}
+        if projection:
+            query |= {"ProjectionExpression": projection, "ExpressionAttributeNames": {"#statistics": "statistics"}}
         while True:
-            page = _ask(lambda: self._client.query(**query))
+            page = _call(lambda: self._client.query(**query))
             yield from page["Items"]
             if newest or "LastEvaluatedKey" not in page:
                 return
             query["ExclusiveStartKey"] = page["LastEvaluatedKey"]
 
-    def _put_all(self, table: str, items: Iterable[Item]) -> None:
-        """Write items, whatever was there."""
+    def _put_many(self, table: str, items: Iterable[Item]) -> None:
+        """Write items in batches, and overwrite those that are there."""
         pending = iter(items)
-        while batch := list(islice(pending, BATCH)):
+        while batch := list(islice(pending, MAX_BATCH_ITEMS)):
             self._write_batch({table: [{"PutRequest": {"Item": item}} for item in batch]})
 
     def _write_batch(self, requests: Item) -> None:
-        for attempt in range(BATCH_ATTEMPTS):
+        for attempt in range(MAX_BATCH_ATTEMPTS):
             if attempt:
                 time.sleep(0.05 * 2**attempt)
-            requests = dict(_ask(lambda: self._client.batch_write_item(RequestItems=requests))["UnprocessedItems"])  # noqa: B023
+            requests = dict(_call(lambda: self._client.batch_write_item(RequestItems=requests))["UnprocessedItems"])  # noqa: B023
             if not requests:
                 return
-        raise UnavailableError("the storage takes no more writes at the moment")
+        raise UnavailableError("the storage accepts no more writes at the moment")
 
     def _exists(self, table: str) -> bool:
         try:
-            _ask(lambda: self._client.describe_table(TableName=table))
+            _call(lambda: self._client.describe_table(TableName=table))
         except StoreError:
             return False
         return True
 
     def _create_table(self, name: str, sort_kind: Any) -> None:
-        with suppress(self._client.exceptions.ResourceInUseException):  # somebody else is making it
+        with suppress(self._client.exceptions.ResourceInUseException):  # another process is creating it
             self._client.create_table(
                 TableName=name,
                 BillingMode="PAY_PER_REQUEST",
@@ -270,15 +273,15 @@ class DynamoDBStore:
 
 
 def _client(**place: str) -> "DynamoDBClient":
-    """A client with a session of its own: the default session is not safe between threads.
+    """Return a client with its own session, because the default session is not thread-safe.
 
-    Servers that only speak like DynamoDB want some credentials, but do not care which. An organiser who loads a task
-    over a slow line has more time than a function, which Lambda's runtime tells from its environment.
+    DynamoDB-compatible servers require credentials but accept any. A function, recognised by an environment variable of
+    the Lambda runtime, gets short timeouts. An organiser, who may load a task over a slow line, gets longer ones.
     """
     if "endpoint_url" in place and "AWS_ACCESS_KEY_ID" not in os.environ:
         place |= {"aws_access_key_id": "local", "aws_secret_access_key": "local"}
-    config = HURRIED if "AWS_LAMBDA_FUNCTION_NAME" in os.environ else CONFIG
-    # The stubs know each option by its name only, not several in a dictionary.
+    config = FUNCTION_CONFIG if "AWS_LAMBDA_FUNCTION_NAME" in os.environ else PATIENT_CONFIG
+    # The stubs accept options by name, but not unpacked from a dictionary.
     client: DynamoDBClient = boto3.Session().client("dynamodb", config=config, **place)  # type: ignore[call-overload]
     return client
 
@@ -287,19 +290,24 @@ def _region() -> str:
     return os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-1"
 
 
-def _ask(call: Callable[[], Told]) -> Told:
-    """Make a call; what time can heal becomes ``UnavailableError``, what the organiser can mend ``StoreError``."""
+def _call(call: Callable[[], Result]) -> Result:
+    """Make a call of the client and translate its errors.
+
+    Raises:
+        UnavailableError: The error is transient, and the call can be repeated.
+        StoreError: The tables do not exist.
+    """
     try:
         return call()
     except ClientError as refusal:
         code = refusal.response.get("Error", {}).get("Code", "")
         status = refusal.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-        if code in _BUSY or status >= 500:
+        if code in _BUSY_CODES or status >= 500:
             raise UnavailableError from refusal
         if code == "ResourceNotFoundException":
             raise StoreError("the tables of the store do not exist: load a task or deploy the template") from refusal
         raise
-    except (NoConnectionError, HTTPClientError) as failure:  # no connection, or no answer in time
+    except (NoConnectionError, HTTPClientError) as failure:  # no connection, or no response in time
         raise UnavailableError from failure
 
 
@@ -350,7 +358,7 @@ def _to_run(item: Item) -> Run:
 
 
 def to_round(item: Item) -> Round:
-    """A round from its item, as a client or the stream delivers it."""
+    """Return the round that an item holds, whether a client or the stream delivered it."""
     return Round(
         _to_run(item),
         int(item["sk"]["N"]),

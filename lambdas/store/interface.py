@@ -1,10 +1,14 @@
-"""What the service asks of a storage engine. Two engines answer: ``sqlite`` and ``dynamodb``.
+"""The interface of a store, which two engines implement: ``sqlite`` and ``dynamodb``.
 
-Three places, because three kinds of reader exist: the task (documents and blocks of source sentences), the references
-(readable by the scoring function alone), and the ledger (written once, and never changed by the service).
+A store has three parts, because there are three kinds of readers: the task (documents and blocks of source sentences),
+the references (which only the scoring function may read), and the ledger (which is append-only for the service).
 
-Every read sees every write that was acknowledged before it began, and every acknowledged write is durable. An engine
-that cannot answer raises ``UnavailableError``; the write may or may not have happened, and repeating it is harmless.
+Every method holds to three rules:
+
+- Reads are strongly consistent: a read sees every write that was acknowledged before the read began.
+- Writes are durable when they are acknowledged.
+- A method that cannot reach the storage raises ``UnavailableError``. A write may then have happened or not, and can be
+  repeated without harm.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,87 +21,125 @@ from task.rounds import Round, RoundResult, Run, RunProgress
 
 
 class StoreError(OrganiserError):
-    """The storage is there, but not as it should be: a missing table, a file of another kind."""
+    """The storage can be reached but not used: a table is missing, or the file is not a store."""
 
 
 class StoreAddressError(StoreError, ValueError):
-    """Not an address of a store."""
+    """The text is not the address of a store."""
 
 
-class Shelf(StrEnum):
-    """Which side of the parallel text a block belongs to."""
+class TextSide(StrEnum):
+    """The side of the parallel text that a block belongs to."""
 
     SOURCES = "sources"
     REFERENCES = "references"
 
 
 class Store(Protocol):
-    """The storage behind one task."""
+    """The storage of one task."""
 
     def prepare(self) -> None:
-        """Make the tables if they are missing (in the cloud, the template makes them)."""
+        """Create the tables if they are missing. On AWS, the template creates them.
+
+        Raises:
+            StoreError: The tables are missing and cannot be created.
+        """
 
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""
 
-    # documents: phases, participants, keys, claims on runs
+    # documents: everything small that is not in the ledger
 
     def document(self, kind: DocumentKind, name: str) -> Document | None:
-        """One document, or None."""
+        """Return one document, or None if there is none of that kind and name."""
 
     def documents(self, kind: DocumentKind) -> list[Document]:
-        """All documents of a kind, ordered by name."""
+        """Return all documents of a kind, ordered by name."""
 
     def create(self, kind: DocumentKind, name: str, document: Document) -> bool:
-        """Write a document unless one of that name exists; tell whether it was written."""
+        """Write a document unless there is one of that kind and name.
+
+        Returns:
+            Whether the document was written.
+        """
 
     def replace(self, kind: DocumentKind, name: str, document: Document) -> None:
-        """Write a document, whatever was there."""
+        """Write a document, and overwrite the one that is there, if any."""
 
     def delete(self, kind: DocumentKind, name: str) -> None:
-        """Remove a document, if it is there."""
+        """Delete a document, if it is there."""
 
-    def swap(self, kind: DocumentKind, name: str, known: Document, document: Document) -> bool:
-        """Write a document if the one that is there is still the one that was read; tell whether it was written."""
+    def compare_and_swap(self, kind: DocumentKind, name: str, known: Document, document: Document) -> bool:
+        """Overwrite a document if it is still what the caller has read.
+
+        Args:
+            kind: The kind of the document.
+            name: The name of the document.
+            known: The document as it was read.
+            document: The document to write in its place.
+
+        Returns:
+            Whether the document was written.
+        """
 
     # blocks of packed sentences
 
-    def block(self, shelf: Shelf, phase: str, number: int) -> bytes | None:
-        """One block, or None."""
+    def block(self, side: TextSide, phase: str, number: int) -> bytes | None:
+        """Return one block of a phase, or None if it is missing."""
 
-    def put_blocks(self, shelf: Shelf, phase: str, blocks: Iterable[tuple[int, bytes]]) -> None:
-        """Write blocks, whatever was there."""
+    def put_blocks(self, side: TextSide, phase: str, blocks: Iterable[tuple[int, bytes]]) -> None:
+        """Write blocks, and overwrite those that are there.
+
+        Args:
+            side: Sources or references.
+            phase: The phase that the text belongs to.
+            blocks: Numbers and contents.
+
+        Raises:
+            StoreError: A block is too large for the engine.
+        """
 
     # the ledger
 
     def open_run(self, run: Run) -> None:
-        """Write the opening of a run; the opening of a run that is there stays as it is."""
+        """Write the opening of a run, unless it is there."""
 
     def append(self, played: Round) -> bool:
-        """Commit a round unless it is committed; tell whether it was written.
+        """Commit a round unless a round with its run and index is committed.
 
-        An engine that can tell for free also refuses a round whose predecessor is missing.
+        An engine that can check it at no cost also refuses a round whose predecessor is missing.
+
+        Returns:
+            Whether the round was written.
         """
 
     def opening(self, run: str) -> Run | None:
-        """A run as it was opened, or None."""
+        """Return a run as it was opened, or None if there is no such run."""
 
     def round(self, run: str, index: int) -> Round | None:
-        """One committed round, or None."""
+        """Return one committed round, or None if it is not committed."""
 
     def progress(self, run: str) -> RunProgress | None:
-        """Where a run stands, or None if there is no such run."""
+        """Return a run with its last round, or None if there is no such run."""
 
     def rounds(self, run: str, start: int = 0) -> Iterator[Round]:
-        """The committed rounds of a run in order, from index ``start`` on."""
+        """Yield the committed rounds of a run in order, from index ``start`` on."""
 
     def results(self, run: str, start: int = 0) -> Iterator[RoundResult]:
-        """The results of these rounds: a fraction of what ``rounds`` has to carry."""
+        """Yield the results of the same rounds, which are a fraction of the data of ``rounds``."""
 
-    # the ledger, in an organiser's hands
+    # the ledger, for organisers only
 
-    def restore(self, rounds: Iterable[Round]) -> None:
-        """Write rounds that were committed elsewhere, many at a time; their runs are open here. Again is harmless."""
+    def restore_rounds(self, rounds: Iterable[Round]) -> None:
+        """Write rounds that were committed in another store, in large batches. Idempotent.
+
+        Args:
+            rounds: Rounds of runs that have an opening in this store.
+        """
 
     def reassign(self, run: Run) -> None:
-        """Write anew who played a run and which system it was, in its opening and its rounds. Again is harmless."""
+        """Overwrite the participant and the system of a run, in its opening and in all of its rounds. Idempotent.
+
+        Args:
+            run: The run with its new participant and system.
+        """

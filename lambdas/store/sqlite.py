@@ -1,16 +1,16 @@
 """The embedded store: one SQLite file in WAL mode, shared by any number of threads and processes.
 
-Durability: with ``synchronous=FULL``, the default, a commit returns after the log has reached the disk, so that a score
-never leaves before its round would survive a power cut. ``sqlite:PATH?synchronous=normal`` leaves the flush to the
-operating system: nothing is lost when the process dies or is killed, but a power cut may take the last rounds back,
-after their scores were told. That is good enough for simulations, which can be run again, and much faster
+Durability: with ``synchronous=FULL``, the default, a commit returns after the write-ahead log has reached the disk. So
+a score never leaves before its round would survive a power cut. ``sqlite:PATH?synchronous=normal`` leaves the flush to
+the operating system. Nothing is lost when the process is killed, but a power cut may undo the last rounds after their
+scores were sent. That is good enough for simulations, which can be run again, and much faster
 (``benchmarks/service.py`` measures both).
 
-Writers take turns on one connection, readers on another: in WAL mode a reader never waits for a writer, and must not
-wait for one of its own process that waits for another process.
+All writers share one connection, and all readers another. In WAL mode a reader never waits for a writer. On a shared
+connection it would: for a writer of its own process that waits for another process.
 
-Locked for too long, disk full, read-only: SQLite calls these operational errors. Somebody can mend them, and the
-request can then be sent again, so they become ``UnavailableError``.
+A lock timeout, a full disk and a read-only file are operational errors in SQLite. The organiser can solve them, and the
+client can then repeat its request, so they become ``UnavailableError``.
 """
 
 import json
@@ -27,17 +27,16 @@ from weakref import WeakSet
 
 from lambdas.errors import UnavailableError
 from lambdas.store.documents import Document, DocumentKind
-from lambdas.store.interface import Shelf, StoreAddressError, StoreError
+from lambdas.store.interface import StoreAddressError, StoreError, TextSide
 from task.atomic_files import PRIVATE, staged_file
 from task.rounds import Round, RoundResult, Run, RunProgress
 
-BUSY_SECONDS = 5.0  # how long a writer waits for another process before it gives up: half of what a function has
-IN_MEMORY = ":memory:"  # what SQLite calls a database without a file
-PAGE = 2_000  # rounds read at a time
-LOG_PAGES = (
-    10_000  # of 4 kB, before the log is carried over: a round is a page, and carrying over waits for the disk twice
-)
-_SYNCHRONOUS = ("full", "normal")
+BUSY_SECONDS = 5.0  # how long a writer waits for another process: half of the time limit of a function
+IN_MEMORY = ":memory:"  # the name of a database without a file
+PAGE_ROUNDS = 2_000  # rounds read at a time
+# Pages of 4 kB in the log before they are moved into the database. A round is one page, and moving them flushes twice.
+WAL_CHECKPOINT_PAGES = 10_000
+_SYNCHRONOUS_MODES = ("full", "normal")
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS documents (
@@ -60,10 +59,10 @@ CREATE TABLE IF NOT EXISTS rounds (
     PRIMARY KEY (run, position)
 ) WITHOUT ROWID;
 """
-_RUN = "runs.id, participant, phase, system, attempt, opened_at, key"
-_ROUND = "position, translation, shown, clean, statistics, shown_ticks, clean_ticks, committed_at"
-# One statement is one transaction: the round is written if its run exists, its predecessor does, and it does not. (As
-# INSERT ... SELECT it would read the table that it writes, and SQLite would make a temporary one for every round.)
+_RUN_COLUMNS = "runs.id, participant, phase, system, attempt, opened_at, key"
+_ROUND_COLUMNS = "position, translation, shown, clean, statistics, shown_ticks, clean_ticks, committed_at"
+# One statement is one transaction. The round is written if its run and its predecessor exist, and it does not exist
+# itself. (INSERT ... SELECT would read the table that it writes, so SQLite would create a temporary table every time.)
 _APPEND = """
 INSERT INTO rounds VALUES (
     (SELECT number FROM runs WHERE id = ?1 AND
@@ -71,30 +70,30 @@ INSERT INTO rounds VALUES (
     ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
 ON CONFLICT DO NOTHING
 """
-_WITHOUT_RUN = "NOT NULL constraint failed: rounds.run"
+_RUN_OR_PREDECESSOR_MISSING = "NOT NULL constraint failed: rounds.run"
 _RESTORE = """
 INSERT INTO rounds SELECT number, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 FROM runs WHERE id = ?1 ON CONFLICT DO NOTHING
 """
 
 
 class SQLiteStore:
-    """A store in one file."""
+    """A store in one SQLite file; see ``Store`` for its methods."""
 
     def __init__(self, path: Path, *, synchronous: str = "full") -> None:
-        if synchronous not in _SYNCHRONOUS:
-            raise StoreAddressError(f"synchronous is {' or '.join(_SYNCHRONOUS)}, but got {synchronous!r}")
+        if synchronous not in _SYNCHRONOUS_MODES:
+            raise StoreAddressError(f"synchronous is {' or '.join(_SYNCHRONOUS_MODES)}, but got {synchronous!r}")
         self.path, self.synchronous = path, synchronous
-        self._is_file = str(path) != IN_MEMORY  # without a file, another connection would be another database
-        self._lock = RLock()  # of the writers: SQLite has one at a time anyway
-        self._reading = RLock() if self._is_file else self._lock
-        self._connection: sqlite3.Connection | None = None
+        self._is_file = str(path) != IN_MEMORY  # without one, a second connection would be a second database
+        self._write_lock = RLock()  # SQLite has one writer at a time anyway
+        self._read_lock = RLock() if self._is_file else self._write_lock
+        self._writer: sqlite3.Connection | None = None
         self._reader: sqlite3.Connection | None = None
-        self._inherited: list[sqlite3.Connection | None] = []
-        _FORKS.watch(self)
+        self._parent_connections: list[sqlite3.Connection | None] = []
+        _FORK_GUARD.add(self)
 
     @classmethod
     def open(cls, place: str) -> Self:
-        """Open ``PATH`` or ``PATH?synchronous=normal``, and make the tables if they are missing."""
+        """Open ``PATH`` or ``PATH?synchronous=normal``, and create the tables if they are missing."""
         path, question, option = place.partition("?")
         name, _, value = option.partition("=")
         if question and name != "synchronous":
@@ -106,25 +105,30 @@ class SQLiteStore:
     def prepare(self) -> None:
         if not self.path.parent.is_dir():
             raise StoreError(f"the folder of the store does not exist: {self.path.parent}")
-        # It holds references and token keys. SQLite gives its log the mode of the file, so the file must exist first.
+        # The file holds references and token keys, so only its owner may read it. SQLite gives its log the mode of the
+        # file, so the file must exist first.
         if self._is_file and not self.path.exists():
-            with suppress(OSError):  # what is wrong with the place is said below
+            with suppress(OSError):  # the statement below reports what is wrong with the path
                 os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
-        with self._lock:
+        with self._write_lock:
             try:
-                self._live().executescript(_SCHEMA)
+                self._writer_connection().executescript(_SCHEMA)
             except sqlite3.DatabaseError as failure:
                 raise StoreError(f"cannot use {self.path} as a SQLite store: {failure}") from failure
 
     def close(self) -> None:
-        with self._lock, self._reading:
-            for connection in (self._connection, self._reader):
+        with self._write_lock, self._read_lock:
+            for connection in (self._writer, self._reader):
                 if connection is not None:
                     connection.close()
-            self._connection = self._reader = None
+            self._writer = self._reader = None
 
     def backup(self, path: Path) -> None:
-        """Copy the store as it is at this moment into a new file, while others go on reading and writing."""
+        """Copy the store as it is at this moment into a new file, while others read and write.
+
+        Raises:
+            StoreError: The file exists already, or cannot be written.
+        """
         if path.exists():
             raise StoreError(f"{path} exists already; remove it or choose another name")
         try:
@@ -137,71 +141,71 @@ class SQLiteStore:
     # documents
 
     def document(self, kind: DocumentKind, name: str) -> Document | None:
-        rows = self._all("SELECT json FROM documents WHERE kind = ? AND name = ?", (kind, name))
+        rows = self._fetch_all("SELECT json FROM documents WHERE kind = ? AND name = ?", (kind, name))
         return json.loads(rows[0][0]) if rows else None
 
     def documents(self, kind: DocumentKind) -> list[Document]:
-        rows = self._all("SELECT json FROM documents WHERE kind = ? ORDER BY name", (kind,))
+        rows = self._fetch_all("SELECT json FROM documents WHERE kind = ? ORDER BY name", (kind,))
         return [json.loads(text) for (text,) in rows]
 
     def create(self, kind: DocumentKind, name: str, document: Document) -> bool:
         insert = "INSERT INTO documents VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
-        return self._write(insert, (kind, name, json.dumps(document))) == 1
+        return self._execute(insert, (kind, name, json.dumps(document))) == 1
 
     def replace(self, kind: DocumentKind, name: str, document: Document) -> None:
-        self._write("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", (kind, name, json.dumps(document)))
+        self._execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", (kind, name, json.dumps(document)))
 
     def delete(self, kind: DocumentKind, name: str) -> None:
-        self._write("DELETE FROM documents WHERE kind = ? AND name = ?", (kind, name))
+        self._execute("DELETE FROM documents WHERE kind = ? AND name = ?", (kind, name))
 
-    def swap(self, kind: DocumentKind, name: str, known: Document, document: Document) -> bool:
+    def compare_and_swap(self, kind: DocumentKind, name: str, known: Document, document: Document) -> bool:
         update = "UPDATE documents SET json = ? WHERE kind = ? AND name = ? AND json = ?"
-        return self._write(update, (json.dumps(document), kind, name, json.dumps(known))) == 1
+        return self._execute(update, (json.dumps(document), kind, name, json.dumps(known))) == 1
 
     # blocks
 
-    def block(self, shelf: Shelf, phase: str, number: int) -> bytes | None:
-        rows = self._all(f'SELECT block FROM "{shelf.value}" WHERE phase = ? AND number = ?', (phase, number))
+    def block(self, side: TextSide, phase: str, number: int) -> bytes | None:
+        rows = self._fetch_all(f'SELECT block FROM "{side.value}" WHERE phase = ? AND number = ?', (phase, number))
         return rows[0][0] if rows else None
 
-    def put_blocks(self, shelf: Shelf, phase: str, blocks: Iterable[tuple[int, bytes]]) -> None:
+    def put_blocks(self, side: TextSide, phase: str, blocks: Iterable[tuple[int, bytes]]) -> None:
         rows = [(phase, number, block) for number, block in blocks]
-        self._write_many(f'INSERT OR REPLACE INTO "{shelf.value}" VALUES (?, ?, ?)', rows)
+        self._execute_many(f'INSERT OR REPLACE INTO "{side.value}" VALUES (?, ?, ?)', rows)
 
     # the ledger
 
     def open_run(self, run: Run) -> None:
         columns = "id, participant, phase, system, attempt, opened_at, key"
         insert = f"INSERT INTO runs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
-        self._write(insert, astuple(run))
+        self._execute(insert, astuple(run))
 
     def append(self, played: Round) -> bool:
         try:
-            return self._write(_APPEND, _values(played)) == 1
+            return self._execute(_APPEND, _round_values(played)) == 1
         except sqlite3.IntegrityError as failure:
-            if str(failure) == _WITHOUT_RUN:  # or without the round before it
+            if str(failure) == _RUN_OR_PREDECESSOR_MISSING:
                 return False
             raise
 
     def opening(self, run: str) -> Run | None:
-        rows = self._all(f"SELECT {_RUN} FROM runs WHERE id = ?", (run,))
+        rows = self._fetch_all(f"SELECT {_RUN_COLUMNS} FROM runs WHERE id = ?", (run,))
         return Run(*rows[0]) if rows else None
 
     def round(self, run: str, index: int) -> Round | None:
-        return next(self._page(run, "AND position = ?", (index,)), None)
+        return next(self._select_rounds(run, "AND position = ?", (index,)), None)
 
     def progress(self, run: str) -> RunProgress | None:
-        last = next(self._page(run, "ORDER BY position DESC LIMIT 1"), None)
+        last = next(self._select_rounds(run, "ORDER BY position DESC LIMIT 1"), None)
         if last is not None:
             return RunProgress(last.run, last)
         opened = self.opening(run)
         return None if opened is None else RunProgress(opened, None)
 
     def rounds(self, run: str, start: int = 0) -> Iterator[Round]:
-        while True:  # page by page: no lock is held while somebody looks at a round
-            page = list(self._page(run, "AND position >= ? ORDER BY position LIMIT ?", (start, PAGE)))
+        while True:  # page by page, so that no lock is held while the caller works on a round
+            page = list(self._select_rounds(run, "AND position >= ? ORDER BY position LIMIT ?", (start, PAGE_ROUNDS)))
             yield from page
-            if len(page) < PAGE:
+            if len(page) < PAGE_ROUNDS:
                 return
             start = page[-1].index + 1
 
@@ -209,54 +213,56 @@ class SQLiteStore:
         query = """SELECT position, clean, statistics, committed_at FROM rounds
             WHERE run = (SELECT number FROM runs WHERE id = ?) AND position >= ? ORDER BY position LIMIT ?"""
         while True:
-            page = self._all(query, (run, start, PAGE))
+            page = self._fetch_all(query, (run, start, PAGE_ROUNDS))
             yield from map(RoundResult._make, page)
-            if len(page) < PAGE:
+            if len(page) < PAGE_ROUNDS:
                 return
             start = page[-1][0] + 1
 
-    def restore(self, rounds: Iterable[Round]) -> None:
+    def restore_rounds(self, rounds: Iterable[Round]) -> None:
         pending = iter(rounds)
-        while page := list(islice(pending, PAGE)):
-            self._write_many(_RESTORE, [_values(played) for played in page])
+        while page := list(islice(pending, PAGE_ROUNDS)):
+            self._execute_many(_RESTORE, [_round_values(played) for played in page])
 
     def reassign(self, run: Run) -> None:
-        self._write("UPDATE runs SET participant = ?, system = ? WHERE id = ?", (run.participant, run.system, run.id))
+        self._execute("UPDATE runs SET participant = ?, system = ? WHERE id = ?", (run.participant, run.system, run.id))
 
-    def _page(self, run: str, condition: str, values: Sequence[Any] = ()) -> Iterator[Round]:
-        query = (
-            f"SELECT {_RUN}, {_ROUND} FROM runs JOIN rounds ON rounds.run = runs.number WHERE runs.id = ? {condition}"
-        )
-        for row in self._all(query, (run, *values)):
+    def _select_rounds(self, run: str, condition: str, values: Sequence[Any] = ()) -> Iterator[Round]:
+        joined = "runs JOIN rounds ON rounds.run = runs.number"
+        query = f"SELECT {_RUN_COLUMNS}, {_ROUND_COLUMNS} FROM {joined} WHERE runs.id = ? {condition}"
+        for row in self._fetch_all(query, (run, *values)):
             yield Round(Run(*row[:7]), *row[7:])
 
-    # forks
+    # forked processes
 
-    def pause(self) -> None:
-        """Wait until no thread is in here, and let none in."""
-        self._lock.acquire()
-        self._reading.acquire()
+    def acquire_locks(self) -> None:
+        """Wait until no thread uses the store, and let none use it."""
+        self._write_lock.acquire()
+        self._read_lock.acquire()
 
-    def go_on(self) -> None:
-        self._reading.release()
-        self._lock.release()
+    def release_locks(self) -> None:
+        self._read_lock.release()
+        self._write_lock.release()
 
-    def begin_after_fork(self) -> None:
-        """A child opens connections of its own. Those of its parent are kept, because closing them could disturb it."""
-        self._inherited += [self._connection, self._reader]
-        self._connection = self._reader = None
+    def reset_after_fork(self) -> None:
+        """Let a forked child open its own connections.
+
+        It keeps those of its parent open, because closing them could release the parent's locks.
+        """
+        self._parent_connections += [self._writer, self._reader]
+        self._writer = self._reader = None
 
     # the connections
 
-    def _live(self) -> sqlite3.Connection:
-        """The connection of the writers."""
-        if self._connection is None:
-            self._connection = self._connect()
-        return self._connection
+    def _writer_connection(self) -> sqlite3.Connection:
+        """Return the connection of all writers, which is opened on first use."""
+        if self._writer is None:
+            self._writer = self._connect()
+        return self._writer
 
-    def _live_reader(self) -> sqlite3.Connection:
+    def _reader_connection(self) -> sqlite3.Connection:
         if not self._is_file:
-            return self._live()
+            return self._writer_connection()
         if self._reader is None:
             self._reader = self._connect()
         return self._reader
@@ -268,42 +274,42 @@ class SQLiteStore:
             )
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA synchronous = {self.synchronous}")
-            connection.execute("PRAGMA secure_delete = ON")  # who is erased is not to be found in unused pages either
-            connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
+            connection.execute("PRAGMA secure_delete = ON")  # an erased name must not stay in unused pages
+            connection.execute(f"PRAGMA wal_autocheckpoint = {WAL_CHECKPOINT_PAGES}")
         except sqlite3.DatabaseError as failure:
             raise StoreError(f"cannot open {self.path} as a SQLite store: {failure}") from failure
         return connection
 
-    def _all(self, query: str, values: Sequence[Any]) -> list[Any]:
-        with self._reading:
+    def _fetch_all(self, query: str, values: Sequence[Any]) -> list[Any]:
+        with self._read_lock:
             try:
-                return self._live_reader().execute(query, values).fetchall()
+                return self._reader_connection().execute(query, values).fetchall()
             except sqlite3.OperationalError as failure:
                 raise UnavailableError from failure
 
-    def _write(self, statement: str, values: Sequence[Any]) -> int:
-        with self._lock:
+    def _execute(self, statement: str, values: Sequence[Any]) -> int:
+        with self._write_lock:
             try:
-                return self._live().execute(statement, values).rowcount
+                return self._writer_connection().execute(statement, values).rowcount
             except sqlite3.OperationalError as failure:
                 raise UnavailableError from failure
 
-    def _write_many(self, statement: str, rows: list[Any]) -> None:
-        """One statement for many rows, in one transaction."""
-        with self._lock:
-            connection = self._live()
+    def _execute_many(self, statement: str, rows: list[Any]) -> None:
+        """Execute one statement for many rows, in one transaction."""
+        with self._write_lock:
+            connection = self._writer_connection()
             try:
                 connection.execute("BEGIN IMMEDIATE")
                 connection.executemany(statement, rows)
                 connection.commit()
             except sqlite3.OperationalError as failure:
                 raise UnavailableError from failure
-            finally:  # an interrupt may come at any moment: while this is open, nothing else would be committed
+            finally:  # even after an interrupt: nothing else is committed while a transaction is open
                 if connection.in_transaction:
                     connection.rollback()
 
 
-def _values(played: Round) -> tuple[Any, ...]:
+def _round_values(played: Round) -> tuple[Any, ...]:
     return (
         played.run.id,
         played.index,
@@ -317,36 +323,40 @@ def _values(played: Round) -> tuple[Any, ...]:
     )
 
 
-class _Forks:
-    """Forks a process while no thread is in a store: a child would wait for ever for one that only its parent has, be
-    it at our lock or at one within SQLite.
+class _ForkGuard:
+    """Lets a process fork only while no thread uses a store.
+
+    A forked child has a copy of every lock, but not the thread that would release it. It would wait for ever, at our
+    locks or at one within SQLite.
     """
 
     def __init__(self) -> None:
         self._stores: WeakSet[SQLiteStore] = WeakSet()
-        self._one_at_a_time = RLock()
-        self._paused: list[SQLiteStore] = []
-        os.register_at_fork(before=self._pause, after_in_parent=self._go_on, after_in_child=self._begin)
+        self._fork_lock = RLock()
+        self._locked_stores: list[SQLiteStore] = []
+        os.register_at_fork(
+            before=self._lock_stores, after_in_parent=self._unlock_stores, after_in_child=self._reset_stores
+        )
 
-    def watch(self, store: SQLiteStore) -> None:
+    def add(self, store: SQLiteStore) -> None:
         self._stores.add(store)
 
-    def _pause(self) -> None:
-        self._one_at_a_time.acquire()
-        self._paused = list(self._stores)
-        for store in self._paused:
-            store.pause()
+    def _lock_stores(self) -> None:
+        self._fork_lock.acquire()
+        self._locked_stores = list(self._stores)
+        for store in self._locked_stores:
+            store.acquire_locks()
 
-    def _go_on(self) -> None:
-        for store in self._paused:
-            store.go_on()
-        self._paused = []
-        self._one_at_a_time.release()
+    def _unlock_stores(self) -> None:
+        for store in self._locked_stores:
+            store.release_locks()
+        self._locked_stores = []
+        self._fork_lock.release()
 
-    def _begin(self) -> None:
-        for store in self._paused:
-            store.begin_after_fork()
-        self._go_on()
+    def _reset_stores(self) -> None:
+        for store in self._locked_stores:
+            store.reset_after_fork()
+        self._unlock_stores()
 
 
-_FORKS = _Forks()
+_FORK_GUARD = _ForkGuard()

@@ -68,7 +68,7 @@ def serve(store: str, port: int) -> None:
 
 
 def learn(url: str, api_key: str, folder: str, player: str) -> None:
-    with world.hurried():
+    with world.short_pauses():
         world.live(lambda: Client(api_key, url, retries=30), Path(folder), player)
 
 

@@ -41,8 +41,8 @@ class MeddledStore:
 @contextmanager
 def pragma(store: SQLiteStore, done: Counter[str], name: str, on: str, off: str) -> Iterator[None]:
     """One call with a setting that makes writing fail as SQLite fails: with its own codes and its own clean-up."""
-    with store._lock:
-        connection = store._live()
+    with store._write_lock:
+        connection = store._writer_connection()
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
         connection.execute(on.format(pages=pages))
         try:

@@ -61,7 +61,7 @@ def sqlite(folder: Path) -> Iterator[SQLiteStore]:
 @contextmanager
 def served(service: Service, *, gateway: Gateway | None = None, deadline: float = 10.0) -> Iterator[str]:
     """The service over HTTP in this process; clients do not wait between two tries."""
-    with world.wired(service), world.hurried():
+    with world.wired(service), world.short_pauses():
         application = gateway or local_gateway(world.template(), service)
         server = HttpServer(("127.0.0.1", 0), application, limits=ServerLimits(response_seconds=deadline))
         with running(server):

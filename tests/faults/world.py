@@ -139,11 +139,11 @@ def check(store: Store, folder: Path) -> None:
 
 
 @contextmanager
-def hurried():
+def short_pauses():
     """Clients that are asked to wait a second wait a moment."""
     with ExitStack() as patches:
-        patches.enter_context(mock.patch.object(connection, "FIRST_PAUSE", 0.002))
-        patches.enter_context(mock.patch.object(connection, "LONGEST_RETRY_AFTER", 0.01))
+        patches.enter_context(mock.patch.object(connection, "INITIAL_BACKOFF_SECONDS", 0.002))
+        patches.enter_context(mock.patch.object(connection, "MAX_RETRY_AFTER_SECONDS", 0.01))
         yield
 
 

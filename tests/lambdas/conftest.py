@@ -12,7 +12,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from lambdas.store.dynamodb import CONFIG, DynamoDBStore
+from lambdas.store.dynamodb import PATIENT_CONFIG, DynamoDBStore
 from lambdas.store.sqlite import SQLiteStore
 
 ENDPOINT = os.environ.get("BANDITMT_TEST_DYNAMODB")
@@ -31,7 +31,7 @@ def opened_moto():
     with pytest.MonkeyPatch.context() as patch, mock_aws():
         patch.setenv("AWS_ACCESS_KEY_ID", "test")
         patch.setenv("AWS_SECRET_ACCESS_KEY", "test")
-        store = DynamoDBStore(boto3.client("dynamodb", region_name="us-east-1", config=CONFIG), may_create=True)
+        store = DynamoDBStore(boto3.client("dynamodb", region_name="us-east-1", config=PATIENT_CONFIG), may_create=True)
         store.prepare()
         yield store
         store.close()

@@ -3,7 +3,7 @@
 import pytest
 
 from lambdas.library import Library, MissingBlockError, pack, unpack
-from lambdas.store import Shelf
+from lambdas.store import TextSide
 from lambdas.task_loader import load_phase
 from tests.lambdas import tasks
 
@@ -15,7 +15,7 @@ def test_a_packed_block_unpacks_to_the_same_sentences():
 
 def test_a_missing_block_is_named_but_not_quoted(sqlite):
     record = load_phase(sqlite, tasks.DEV, tasks.pairs(tasks.DEV))
-    sqlite._connection.execute('DELETE FROM "references"')
+    sqlite._writer.execute('DELETE FROM "references"')
     with pytest.raises(MissingBlockError, match="block 0 of the references of phase dev is missing"):
         Library(sqlite).reference(record, 0)
-    assert Shelf.SOURCES == "sources"
+    assert TextSide.SOURCES == "sources"

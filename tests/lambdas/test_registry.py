@@ -16,7 +16,7 @@ def registry(sqlite):
 
 
 def everything(store):
-    return "\n".join(store._connection.iterdump())
+    return "\n".join(store._writer.iterdump())
 
 
 class TestKeys:
@@ -138,11 +138,11 @@ class Interrupted:
     def __getattr__(self, name):
         return getattr(self._store, name)
 
-    def swap(self, *change):
+    def compare_and_swap(self, *change):
         deed, self._deed = self._deed, None
         if deed:
             deed(Registry(self._store))
-        return self._store.swap(*change)
+        return self._store.compare_and_swap(*change)
 
 
 def test_two_organisers_lose_nothing_of_each_others_changes(sqlite):
@@ -175,6 +175,6 @@ def test_a_change_that_never_gets_through_is_given_up(sqlite):
     tasks.load(sqlite)
     registry = Registry(sqlite)
     registry.add_participant("acme")
-    sqlite.swap = lambda *_: False
+    sqlite.compare_and_swap = lambda *_: False
     with pytest.raises(RegistryError, match="participant acme was changed or deleted meanwhile"):
         registry.set_disabled("acme", True)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lambdas.registry import Registry
-from lambdas.store import Shelf
+from lambdas.store import TextSide
 from tests.lambdas import tasks
 from tests.lambdas.conftest import opened
 
@@ -63,7 +63,7 @@ def test_references_never_leave(emitted):
             assert secret not in everything
         assert base64.b64encode(reference.encode()).decode()[:20] not in everything
     for number in range(2):
-        block = store.block(Shelf.REFERENCES, "mock", number)
+        block = store.block(TextSide.REFERENCES, "mock", number)
         assert base64.b64encode(block).decode() not in everything
         assert repr(block)[2:-1] not in everything
     assert key not in everything

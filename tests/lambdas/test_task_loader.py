@@ -23,11 +23,11 @@ class CountingStore:
     def __getattr__(self, name):
         return getattr(self._store, name)
 
-    def put_blocks(self, shelf, phase, blocks):
+    def put_blocks(self, side, phase, blocks):
         blocks = list(blocks)
         if self.fail_at is not None and self.written + len(blocks) > self.fail_at:
             raise UnavailableError
-        self._store.put_blocks(shelf, phase, blocks)
+        self._store.put_blocks(side, phase, blocks)
         self.written += len(blocks)
 
 
@@ -97,11 +97,11 @@ class InterferingStore:
     def __getattr__(self, name):
         return getattr(self._store, name)
 
-    def put_blocks(self, shelf, phase, blocks):
+    def put_blocks(self, side, phase, blocks):
         if self._batches == self._before:
             self._interfere(self._store)
         self._batches += 1
-        self._store.put_blocks(shelf, phase, blocks)
+        self._store.put_blocks(side, phase, blocks)
 
 
 OTHER_TEXT = [(f"anders {n}", f"different {n}") for n in range(LARGE.layout.total)]
@@ -144,12 +144,12 @@ def test_a_killed_loader_blocks_another_text_until_it_times_out(sqlite):
         pass
 
     def die(store):
-        store.swap = lambda *_: False  # a killed process writes nothing more
+        store.compare_and_swap = lambda *_: False  # a killed process writes nothing more
         raise Killed
 
     with pytest.raises(Killed):
         load_phase(InterferingStore(sqlite, 4, die), LARGE, OTHER_TEXT, block_size=2, clock=lambda: 1_000.0)
-    del sqlite.swap
+    del sqlite.compare_and_swap
     with pytest.raises(LoadError, match="for 300 seconds if it was killed"):
         load_phase(sqlite, LARGE, tasks.pairs(LARGE), block_size=2, clock=lambda: 1_299.0)
     record = load_phase(sqlite, LARGE, tasks.pairs(LARGE), block_size=2, clock=lambda: 1_300.0)

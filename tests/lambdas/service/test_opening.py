@@ -42,7 +42,7 @@ class TestOpening:
         runs = {phase: service.open_run(player, phase, "copy").run for phase in ("training", "mock")}
         for run in runs.values():
             tasks.play(service, player, run)
-        store._connection.execute("DELETE FROM documents WHERE kind LIKE 'run/%'")
+        store._writer.execute("DELETE FROM documents WHERE kind LIKE 'run/%'")
         for _ in range(2):
             with pytest.raises(errors.AlreadyPlayedError) as refusal:
                 service.open_run(player, "training", "copy")
@@ -55,7 +55,7 @@ class TestOpening:
         store, service, player = embedded
         opened = service.open_run(player, "training", "copy")
         tasks.play(service, player, opened.run, rounds=2)
-        store._connection.execute("DELETE FROM documents WHERE kind LIKE 'run/%'")
+        store._writer.execute("DELETE FROM documents WHERE kind LIKE 'run/%'")
         assert service.open_run(player, "training", "copy") == replace(opened, index=2)
 
     def test_two_participants_may_use_the_same_name_for_a_system(self, embedded):

@@ -83,6 +83,6 @@ class TestPlaying:
 def test_a_phase_that_vanished(embedded):
     store, service, player = embedded
     run = service.open_run(player, "mock", "copy").run
-    store._connection.execute("DELETE FROM documents WHERE kind = 'phase'")
+    store._writer.execute("DELETE FROM documents WHERE kind = 'phase'")
     with pytest.raises(errors.PhaseNotFoundError):
         Service(store).sentence(player, run)

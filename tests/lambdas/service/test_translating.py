@@ -119,7 +119,7 @@ class TestIds:
         run = service.open_run(player, "mock", "copy").run
         tasks.play(service, player, run, rounds=2)
         ahead = service.sentence(player, run)
-        store._connection.execute("DELETE FROM rounds WHERE position = 1")
+        store._writer.execute("DELETE FROM rounds WHERE position = 1")
         with pytest.raises(errors.WrongSentenceError):
             service.translate(player, run, ahead.id, "rot")
         assert service.run(player, run).index == 1

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from lambdas.store import Shelf, documents
+from lambdas.store import TextSide, documents
 from task.rounds import Round, Run, RunProgress
 
 RUN = Run("a" * 26, "acme", "dev", "baseline", 1, 1_700_000_000_000, 1)
@@ -50,11 +50,11 @@ class TestDocuments:
         assert store.documents("kind") == [{"v": 2}]
 
     def test_swap_writes_only_over_what_was_read(self, store):
-        assert store.swap("kind", "name", {"v": 1}, {"v": 2}) is False
+        assert store.compare_and_swap("kind", "name", {"v": 1}, {"v": 2}) is False
         assert store.document("kind", "name") is None
         store.create("kind", "name", {"v": 1, "text": "größe"})
-        assert store.swap("kind", "name", {"v": 2}, {"v": 3}) is False
-        assert store.swap("kind", "name", store.document("kind", "name"), {"v": 3}) is True
+        assert store.compare_and_swap("kind", "name", {"v": 2}, {"v": 3}) is False
+        assert store.compare_and_swap("kind", "name", store.document("kind", "name"), {"v": 3}) is True
         assert store.document("kind", "name") == {"v": 3}
 
     def test_kinds_are_apart_and_each_is_ordered_by_name(self, store):
@@ -71,17 +71,17 @@ class TestDocuments:
 
 
 class TestBlocks:
-    def test_shelves_phases_and_numbers_are_apart(self, store):
-        store.put_blocks(Shelf.SOURCES, "dev", [(0, b"zero"), (1, b"one")])
-        store.put_blocks(Shelf.REFERENCES, "dev", [(0, b"null")])
-        assert store.block(Shelf.SOURCES, "dev", 1) == b"one"
-        assert store.block(Shelf.REFERENCES, "dev", 0) == b"null"
-        assert store.block(Shelf.REFERENCES, "dev", 1) is None
-        assert store.block(Shelf.SOURCES, "training", 0) is None
+    def test_sides_phases_and_numbers_are_apart(self, store):
+        store.put_blocks(TextSide.SOURCES, "dev", [(0, b"zero"), (1, b"one")])
+        store.put_blocks(TextSide.REFERENCES, "dev", [(0, b"null")])
+        assert store.block(TextSide.SOURCES, "dev", 1) == b"one"
+        assert store.block(TextSide.REFERENCES, "dev", 0) == b"null"
+        assert store.block(TextSide.REFERENCES, "dev", 1) is None
+        assert store.block(TextSide.SOURCES, "training", 0) is None
 
     def test_more_than_one_batch(self, store):
-        store.put_blocks(Shelf.SOURCES, "dev", ((number, bytes([number, 0, 255])) for number in range(60)))
-        assert [store.block(Shelf.SOURCES, "dev", number) for number in (0, 24, 25, 59)] == [
+        store.put_blocks(TextSide.SOURCES, "dev", ((number, bytes([number, 0, 255])) for number in range(60)))
+        assert [store.block(TextSide.SOURCES, "dev", number) for number in (0, 24, 25, 59)] == [
             b"\x00\x00\xff",
             b"\x18\x00\xff",
             b"\x19\x00\xff",
@@ -89,12 +89,12 @@ class TestBlocks:
         ]
 
     def test_writing_again_overwrites(self, store):
-        store.put_blocks(Shelf.SOURCES, "dev", [(0, b"old")])
-        store.put_blocks(Shelf.SOURCES, "dev", [(0, b"new")])
-        assert store.block(Shelf.SOURCES, "dev", 0) == b"new"
+        store.put_blocks(TextSide.SOURCES, "dev", [(0, b"old")])
+        store.put_blocks(TextSide.SOURCES, "dev", [(0, b"new")])
+        assert store.block(TextSide.SOURCES, "dev", 0) == b"new"
 
     def test_blocks_do_not_show_among_documents(self, store):
-        store.put_blocks(Shelf.SOURCES, "dev", [(0, b"zero")])
+        store.put_blocks(TextSide.SOURCES, "dev", [(0, b"zero")])
         assert store.documents("dev") == store.documents("sources") == []
 
 
@@ -167,8 +167,8 @@ class TestLedger:
     def test_rounds_are_restored_many_at_a_time_and_once(self, store):
         store.open_run(RUN)
         rounds = [played(index, translation=f"größe {index}", true_reward=index / 60) for index in range(60)]
-        store.restore(iter(rounds[:40]))
-        store.restore(iter(rounds))
+        store.restore_rounds(iter(rounds[:40]))
+        store.restore_rounds(iter(rounds))
         assert list(store.rounds(RUN.id)) == rounds
         assert store.progress(RUN.id) == RunProgress(RUN, rounds[-1])
         assert store.append(played(60)) is True
@@ -176,7 +176,7 @@ class TestLedger:
     def test_a_run_gets_another_name_throughout(self, store):
         for run in (RUN, OTHER):
             store.open_run(run)
-            store.restore([played(index, run) for index in range(30)])
+            store.restore_rounds([played(index, run) for index in range(30)])
         renamed = replace(RUN, participant="erased-1", system="system-1")
         for _ in range(2):
             store.reassign(renamed)

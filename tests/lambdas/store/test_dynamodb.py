@@ -9,8 +9,8 @@ from botocore.exceptions import ClientError, ConnectTimeoutError, EndpointConnec
 from lambdas import errors
 from lambdas.registry import Registry
 from lambdas.service import Service
-from lambdas.store import Shelf, StoreAddressError, StoreError, documents, open_store
-from lambdas.store.dynamodb import HURRIED, MAX_BLOCK_BYTES, DynamoDBStore
+from lambdas.store import StoreAddressError, StoreError, TextSide, documents, open_store
+from lambdas.store.dynamodb import FUNCTION_CONFIG, MAX_BLOCK_BYTES, DynamoDBStore
 from tests.lambdas import tasks
 from tests.lambdas.store.test_contract import RUN, played
 
@@ -176,7 +176,7 @@ class TestTables:
     def test_references_have_a_table_of_their_own(self, moto):
         tasks.load(moto)
         everything = repr(moto._client.scan(TableName=moto._task)["Items"])
-        assert moto.block(Shelf.REFERENCES, "mock", 0) is not None
+        assert moto.block(TextSide.REFERENCES, "mock", 0) is not None
         assert moto._client.scan(TableName=moto._references)["Count"] == 2 + 4 + 2
         assert "'references'" not in everything
 
@@ -196,20 +196,20 @@ class TestBatches:
             return write(RequestItems=RequestItems)
 
         monkeypatch.setattr(moto._client, "batch_write_item", reluctant)
-        moto.put_blocks(Shelf.SOURCES, "dev", [(number, b"x") for number in range(10)])
+        moto.put_blocks(TextSide.SOURCES, "dev", [(number, b"x") for number in range(10)])
         assert refused == [10, 9, 8]
-        assert all(moto.block(Shelf.SOURCES, "dev", number) == b"x" for number in range(10))
+        assert all(moto.block(TextSide.SOURCES, "dev", number) == b"x" for number in range(10))
 
     def test_a_storage_that_takes_nothing(self, moto, monkeypatch):
         monkeypatch.setattr("time.sleep", lambda _: None)
         refuse = lambda RequestItems: {"UnprocessedItems": RequestItems}  # noqa: E731, N803
         monkeypatch.setattr(moto._client, "batch_write_item", refuse)
         with pytest.raises(errors.UnavailableError, match="no more writes"):
-            moto.put_blocks(Shelf.SOURCES, "dev", [(0, b"x")])
+            moto.put_blocks(TextSide.SOURCES, "dev", [(0, b"x")])
 
     def test_a_block_that_does_not_fit(self, moto):
         with pytest.raises(StoreError, match="smaller blocks"):
-            moto.put_blocks(Shelf.SOURCES, "dev", [(0, bytes(MAX_BLOCK_BYTES + 1))])
+            moto.put_blocks(TextSide.SOURCES, "dev", [(0, bytes(MAX_BLOCK_BYTES + 1))])
 
 
 class TestAddresses:
@@ -257,10 +257,10 @@ class TestPatience:
     """What a silent storage costs before it is given up."""
 
     def test_a_function_can_still_say_so_within_its_ten_seconds(self):
-        hurried: Any = HURRIED
-        tries = hurried.retries["total_max_attempts"]
+        config: Any = FUNCTION_CONFIG
+        tries = config.retries["total_max_attempts"]
         pauses = sum(2**earlier for earlier in range(tries - 1))  # at most, in botocore's standard mode
-        assert tries * (hurried.connect_timeout + hurried.read_timeout) + pauses == 7.5
+        assert tries * (config.connect_timeout + config.read_timeout) + pauses == 7.5
 
     @pytest.mark.parametrize(("function", "seconds"), [("Scoring", 1), (None, 20)])
     def test_an_organiser_has_more_time_than_a_function(self, monkeypatch, function, seconds):

@@ -9,7 +9,7 @@ import pytest
 from lambdas.errors import UnavailableError
 from lambdas.store import StoreAddressError, StoreError, open_store
 from lambdas.store.documents import DocumentKind
-from lambdas.store.interface import Shelf
+from lambdas.store.interface import TextSide
 from lambdas.store.sqlite import BUSY_SECONDS, SQLiteStore
 from tests.lambdas.store.test_contract import RUN, played
 
@@ -29,8 +29,8 @@ def test_options_that_do_not_exist(tmp_path, option):
 @pytest.mark.parametrize(("option", "level"), [("", 2), ("?synchronous=full", 2), ("?synchronous=normal", 1)])
 def test_a_round_reaches_the_disk_before_its_score_leaves_unless_told_otherwise(tmp_path, option, level):
     store = SQLiteStore.open(f"{tmp_path / 'store.db'}{option}")
-    assert store._live().execute("PRAGMA synchronous").fetchone() == (level,)
-    assert store._live().execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert store._writer_connection().execute("PRAGMA synchronous").fetchone() == (level,)
+    assert store._writer_connection().execute("PRAGMA journal_mode").fetchone() == ("wal",)
     store.close()
 
 
@@ -93,22 +93,22 @@ class InterruptedConnection:
 
 
 def test_an_interrupted_transaction_is_not_left_open(sqlite, monkeypatch):
-    connection = sqlite._live()
+    connection = sqlite._writer_connection()
     with monkeypatch.context() as patched:
-        patched.setattr(sqlite, "_live", lambda: InterruptedConnection(connection))
+        patched.setattr(sqlite, "_writer_connection", lambda: InterruptedConnection(connection))
         with pytest.raises(KeyboardInterrupt):
-            sqlite.put_blocks(Shelf.SOURCES, "dev", [(0, b"block")])
+            sqlite.put_blocks(TextSide.SOURCES, "dev", [(0, b"block")])
     assert not connection.in_transaction
-    sqlite.put_blocks(Shelf.SOURCES, "dev", [(0, b"block")])
+    sqlite.put_blocks(TextSide.SOURCES, "dev", [(0, b"block")])
     other = SQLiteStore.open(str(sqlite.path))
-    assert other.block(Shelf.SOURCES, "dev", 0) == b"block"
+    assert other.block(TextSide.SOURCES, "dev", 0) == b"block"
     other.close()
 
 
 def test_a_full_disk_is_unavailable_and_loses_nothing(sqlite):
     sqlite.open_run(RUN)
     sqlite.append(played(0))
-    connection = sqlite._live()
+    connection = sqlite._writer_connection()
     pages = connection.execute("PRAGMA page_count").fetchone()[0]
     connection.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(UnavailableError):
@@ -131,7 +131,7 @@ def test_a_round_of_a_run_that_was_never_opened_is_refused(sqlite):
 
 
 def test_rounds_are_read_page_by_page(sqlite, monkeypatch):
-    monkeypatch.setattr("lambdas.store.sqlite.PAGE", 5)
+    monkeypatch.setattr("lambdas.store.sqlite.PAGE_ROUNDS", 5)
     sqlite.open_run(RUN)
     for index in range(12):
         sqlite.append(played(index))
