@@ -6,11 +6,11 @@ from typing import Any
 
 from learners.nmt.batches import Pair
 from learners.nmt.pretraining import PretrainingConfig
-from learners.seed_models.dictionary import DictionaryModel
+from learners.seed_models.dictionary import DictionarySeedModel
 from learners.seed_models.networks import SUBWORD_NETWORKS, THIRD_PARTY_NETWORKS, WORD_NETWORKS
-from learners.seed_models.neural import NeuralModel, in_domain
+from learners.seed_models.neural import NeuralSeedModel, in_domain
 from learners.seed_models.seed_model import SeedModel, Texts
-from learners.seed_models.statistical import StatisticalModel
+from learners.seed_models.statistical import StatisticalSeedModel
 
 ENSEMBLE_SIZE = 4  # last checkpoints of WMT16-static (Sokolov et al. 2017, section 4.2)
 MIN_NEWS_TOKENS = 12  # the third party's text has sentences of at least this many words, as newspapers do
@@ -35,35 +35,35 @@ def _control_training(config: PretrainingConfig) -> PretrainingConfig:
     return replace(config, learning_rate=3e-4, dropout=0.1, continued_training=True)
 
 
-DICTIONARY = DictionaryModel(name="dictionary")
+DICTIONARY = DictionarySeedModel(name="dictionary")
 # Subwords: where the BNMT systems start.
-BNMT = NeuralModel(name="bnmt", configs=SUBWORD_NETWORKS)
+BNMT = NeuralSeedModel(name="bnmt", configs=SUBWORD_NETWORKS)
 # Words: where WNMT-EL starts.
-WNMT = NeuralModel(name="wnmt", configs=WORD_NETWORKS, lexicon=DICTIONARY)
+WNMT = NeuralSeedModel(name="wnmt", configs=WORD_NETWORKS, lexicon=DICTIONARY)
 # The third party's model: another text, a larger vocabulary, an ensemble.
-WMT16 = NeuralModel(
+WMT16 = NeuralSeedModel(
     name="wmt16",
     configs=THIRD_PARTY_NETWORKS,
     text=_news,
-    pretraining=_third_party_training,
+    adapt_config=_third_party_training,
     ensemble=True,
 )
 # BNMT trained further on the references that learners never see (Sokolov et al. 2017, section 4.3). It needs no
 # fragments: BNMT's attention has learned where to look.
-BNMT_ORACLE = NeuralModel(
+BNMT_ORACLE = NeuralSeedModel(
     name="oracle",
     starts_from=BNMT,
     needs_references=True,
     text=in_domain,
-    pretraining=_oracle_training,
+    adapt_config=_oracle_training,
     fragments=False,
 )
 # BNMT trained further on its own text: what continued training is worth without feedback.
-BNMT_CONTROL = NeuralModel(name="control", starts_from=BNMT, pretraining=_control_training)
+BNMT_CONTROL = NeuralSeedModel(name="control", starts_from=BNMT, adapt_config=_control_training)
 # Rules and a language model: where the SMT and LIMSI systems start.
-SMT = StatisticalModel(name="smt")
+SMT = StatisticalSeedModel(name="smt")
 # The same, trained on both texts (Sokolov et al. 2017, section 4.3).
-SMT_ORACLE = StatisticalModel(name="smt-oracle", needs_references=True)
+SMT_ORACLE = StatisticalSeedModel(name="smt-oracle", needs_references=True)
 
 # A seed model comes after those that it requires.
 SEED_MODELS: tuple[SeedModel[Any], ...] = (

@@ -67,7 +67,7 @@ def load_dictionary(path: Path) -> Dictionary:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class DictionaryModel(SeedModel[Dictionary]):
+class DictionarySeedModel(SeedModel[Dictionary]):
     """A dictionary of the out-of-domain text."""
 
     def train(self, job: TrainingJob) -> Dictionary:

@@ -24,16 +24,18 @@ def in_domain(texts: Texts) -> Sequence[Pair]:
     return texts.in_domain
 
 
+def _unchanged(config: PretrainingConfig) -> PretrainingConfig:
+    return config
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
-class NeuralModel(SeedModel[Translator]):
+class NeuralSeedModel(SeedModel[Translator]):
     """A network that is trained from scratch, unless it starts from another one."""
 
     configs: Mapping[BuildSettings, ModelConfig] = field(default_factory=dict)  # of networks trained from scratch
-    starts_from: "NeuralModel | None" = None  # train this one further, with its vocabulary and config
+    starts_from: "NeuralSeedModel | None" = None  # train this one further, with its vocabulary and config
     text: Callable[[Texts], Sequence[Pair]] = out_of_domain
-    pretraining: Callable[[PretrainingConfig], PretrainingConfig] = lambda config: (
-        config
-    )  # what it changes in the user's config
+    adapt_config: Callable[[PretrainingConfig], PretrainingConfig] = _unchanged  # from the config of all networks
     fragments: bool = True  # train on parts of sentences, too: they teach attention where to look
     ensemble: bool = False  # of the last checkpoints, instead of the best one alone
     lexicon: SeedModel[Dictionary] | None = None  # the dictionary that replaces its unknown words
@@ -43,7 +45,7 @@ class NeuralModel(SeedModel[Translator]):
         return tuple(model for model in (self.starts_from, self.lexicon) if model)
 
     def train(self, job: TrainingJob) -> Translator:
-        pairs, config = self.text(job.texts), self.pretraining(job.pretraining)
+        pairs, config = self.text(job.texts), self.adapt_config(job.pretraining)
 
         def fragments_of(pairs: Sequence[Pair]) -> Sequence[Pair]:
             if not self.fragments:
@@ -53,7 +55,7 @@ class NeuralModel(SeedModel[Translator]):
 
         translator = self._initial_translator(job, pairs, config.seed)
         train(translator, pairs, config, augment=fragments_of, folder=job.checkpoints, watch=job.report)
-        if self.ensemble:  # the members are the last checkpoints, whether or not the best one is among them
+        if self.ensemble:  # of the last checkpoints only: the very last one takes the place of the best one
             translator.model.load_state_dict(translator.ensemble_members.pop().state_dict())
         if self.lexicon:
             translator.lexicon = job.load(self.lexicon)

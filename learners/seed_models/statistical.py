@@ -26,7 +26,7 @@ def split_for_tuning(pairs: Sequence[Pair]) -> tuple[Sequence[Pair], Sequence[Pa
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class StatisticalModel(SeedModel[SmtTranslator]):
+class StatisticalSeedModel(SeedModel[SmtTranslator]):
     """A hierarchical phrase-based model of the out-of-domain text; an oracle is trained on the in-domain text, too.
 
     Both are tuned on out-of-domain text. The models of a loaded translator are shared between processes; each learner
