@@ -3,6 +3,7 @@
 ``docs/task-format.md`` documents the format. A task appears under its name when it is complete, or not at all.
 """
 
+import hashlib
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -176,6 +177,11 @@ class Task:
             return cls(path, parse_description(text))
         except DescriptionError as wrong:
             raise TaskError(f"{file}: {wrong}" if wrong.line is None else f"{file}:{wrong.line}: {wrong}") from None
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of ``task.json``, which identifies the task: it holds the digests of all other files."""
+        return hashlib.sha256((self.path / DESCRIPTION_FILE).read_bytes()).hexdigest()
 
     @property
     def parts(self) -> list[str]:

@@ -1,11 +1,10 @@
 """Pre-training: from a task to the seed models of its systems."""
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from corpora.task import DESCRIPTION_FILE, Task
+from corpora.task import Task
 from learners.errors import LearnerError
 from learners.nmt.pretraining import PretrainingConfig
 from learners.nmt.processor import denormals_as_zero
@@ -40,7 +39,7 @@ def train_seed_models(
     Raise ``LearnerError`` if the folder holds models of another task or of other settings.
     """
     opened = Task.open(task)
-    _claim(folder, task)
+    _claim(folder, opened)
     store = ModelStore(folder)
     store.check(wanted, settings)
     if all(store.has(model) for model in wanted):
@@ -59,22 +58,18 @@ def _in_domain_pairs(task: Task) -> list[tuple[str, str]]:
     return [(pair.source, pair.target) for phase in phases for pair in task.distinct_pairs(phase)]
 
 
-def check_models_are_of_task(folder: Path, task: Path) -> None:
+def check_models_are_of_task(folder: Path, task: Task) -> None:
     """Raise ``LearnerError`` if the folder's models were trained on another task's text.
 
     An oracle has read the references of its own task only, and a seed model the words of its own task.
     """
     recorded = folder / TASK_DIGEST_FILE
-    if recorded.exists() and recorded.read_bytes() != _digest(task).encode():
-        raise LearnerError(f"the models in {folder} are of another task than {task}: choose another folder")
+    if recorded.exists() and recorded.read_bytes() != task.digest.encode():
+        raise LearnerError(f"the models in {folder} are of another task than {task.path}: choose another folder")
 
 
-def _claim(folder: Path, task: Path) -> None:
+def _claim(folder: Path, task: Task) -> None:
     """Record the task whose models the folder holds."""
     check_models_are_of_task(folder, task)
     folder.mkdir(parents=True, exist_ok=True)
-    write_bytes(folder / TASK_DIGEST_FILE, _digest(task).encode())  # whole at once: an empty file would fit no task
-
-
-def _digest(task: Path) -> str:
-    return hashlib.sha256((Task.open(task).path / DESCRIPTION_FILE).read_bytes()).hexdigest()
+    write_bytes(folder / TASK_DIGEST_FILE, task.digest.encode())  # whole at once: an empty file would fit no task

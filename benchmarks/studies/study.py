@@ -6,7 +6,6 @@ was stopped, and prints the table of what has been played so far. What came of e
 """
 
 import argparse
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from benchmarks.studies.figures import save_figures
 from benchmarks.studies.saved_runs import SavedRuns, TaskIdentity
 from benchmarks.studies.study_run import StudyRun
 from benchmarks.studies.table import ComparisonSystems, means, ordering, table
-from corpora.task import DESCRIPTION_FILE, Task
+from corpora.task import Task
 from lambdas.store import open_store
 from learners.errors import ResumeError, SnapshotError
 from learners.journal import JournalEntry
@@ -98,7 +97,7 @@ def carry_out(study: Study) -> list[StudyRun]:
     made_of = _made_of(given)
     _settle(given.folder, made_of)
     task = Task.open(given.task) if given.task else make_task(given.folder / "task", given)
-    stream = TaskIdentity(made_of, hashlib.sha256((task.path / DESCRIPTION_FILE).read_bytes()).hexdigest())
+    stream = TaskIdentity(made_of, task.digest)
     archive = SavedRuns((given.out or given.folder) / RUNS)
     runs = run_specs(given.systems, given.seeds)
     kept = archive.find(runs, stream, task.description.phases[PHASE]) if given.keep else []

@@ -191,7 +191,7 @@ def _ready(
         if api_key:
             raise typer.BadParameter("--api-key is for playing over HTTP, but there is no --url")
         if task and needed_models(systems):
-            check_models_are_of_task(competition.models, task)
+            check_models_are_of_task(competition.models, Task.open(task))
         _prepare(competition, task)
         return competition
     if in_process:

@@ -3,6 +3,7 @@
 import errno
 import json
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,12 @@ def test_document_ids_travel_along(tmp_path):
     task = Task.open(tmp_path / "task")
     assert task.description.has_documents
     assert list(task.pairs("mock")) == pairs
+
+
+def test_the_digest_is_that_of_the_description(tmp_path):
+    with TaskWriter(tmp_path / "task", description()) as writer:
+        writer.add("mock", write_pairs(writer.directory, "mock", ("de", "en"), [Pair("a", "b")]), Layout.plain(1))
+    assert Task.open(tmp_path / "task").digest == sha256((tmp_path / "task" / "task.json").read_bytes()).hexdigest()
 
 
 def test_progress_counts_every_pair(tmp_path):
