@@ -1,4 +1,4 @@
-"""The leaderboard for other programs: CSV for a spreadsheet, LaTeX for a paper."""
+"""The leaderboard as CSV for spreadsheets and as a LaTeX table for papers."""
 
 import csv
 import io
@@ -18,13 +18,13 @@ _LATEX = str.maketrans(
 )
 
 
-_FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # how what a spreadsheet evaluates begins
-_OF_LAST_PASS = ("corpus_bleu", "sentence_bleu", "relative_corpus_bleu", "relative_sentence_bleu")
+_FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet evaluates cells that begin like this
+_LAST_PASS_COLUMNS = ("corpus_bleu", "sentence_bleu", "relative_corpus_bleu", "relative_sentence_bleu")
 
 
 def escape_formula(name: str) -> str:
     """Return a name that a spreadsheet does not take for a formula."""
-    return "'" + name if name.startswith(_FORMULAS) else name
+    return "'" + name if name.startswith(_FORMULA_PREFIXES) else name
 
 
 def escape_latex(text: str) -> str:
@@ -32,7 +32,7 @@ def escape_latex(text: str) -> str:
     return text.translate(_LATEX)
 
 
-def _of_last_pass(name: str) -> Callable[[Row], Any]:
+def _from_last_pass(name: str) -> Callable[[Row], Any]:
     return lambda row: getattr(row.passes[-1], name) if row.passes else None
 
 
@@ -57,7 +57,7 @@ COLUMNS: dict[str, Callable[[Row], Any]] = {
     "regret_high": lambda row: row.regret and row.regret.interval and row.regret.interval[1],
     "regret_oracle": lambda row: row.regret and row.regret.oracle,
     "gap_closed": lambda row: row.gap_closed,
-    **{name: _of_last_pass(name) for name in _OF_LAST_PASS},
+    **{name: _from_last_pass(name) for name in _LAST_PASS_COLUMNS},
     "length_ratio": lambda row: row.length_ratio,
     "speed": lambda row: row.speed,
     "opened_at": lambda row: row.opened_at,
@@ -67,7 +67,7 @@ COLUMNS: dict[str, Callable[[Row], Any]] = {
 
 
 def to_csv(board: Board) -> str:
-    """All rows, with a header: curves are left out, and of the held-out passes only the last is told."""
+    """Return all rows with a header, without curves, and with only the last held-out pass."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -76,7 +76,7 @@ def to_csv(board: Board) -> str:
 
 
 def to_latex(board: Board) -> str:
-    """A table in the manner of the task paper's: oracles and baselines first, then the others by rank."""
+    """Return a table like Table 3 of Sokolov et al. 2017: oracles and baselines first, then contestants by rank."""
     finished = [row for row in board.rows if row.status is RowStatus.FINISHED]
     pinned = [row for row in finished if row.role is not RoleKind.CONTESTANT]
     others = [row for row in finished if row.role is RoleKind.CONTESTANT]

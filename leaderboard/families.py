@@ -1,8 +1,8 @@
-"""Which runs are oracles and baselines, and which oracle a run is measured against.
+"""Families of systems: which oracle and which baseline a run is compared with.
 
-The organiser designates oracles and baselines by participant and system. A system belongs to the family that it was
-assigned to, or else to the one that its name begins with: ``BNMT-EL`` to ``BNMT``. Where its own family has no oracle,
-it is measured against the family of the best oracle there is.
+The organiser designates oracles and baselines by participant and system. A system belongs to the family that the
+organiser assigned, or else to the one that its name begins with: ``BNMT-EL`` to ``BNMT``. If its family has no oracle,
+it is compared with the family of the best oracle in the phase.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,25 +13,25 @@ from leaderboard.summaries import Summary
 
 
 class RoleKind(StrEnum):
-    """What a system is in the contest."""
+    """The role of a system in the competition."""
 
     CONTESTANT = "contestant"
     BASELINE = "baseline"  # does not learn
-    ORACLE = "oracle"  # was trained on what the others have to learn
+    ORACLE = "oracle"  # was trained on the references that the others must learn without
 
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """What the organiser says about a system of a participant."""
+    """The role that the organiser gives to a system of a participant."""
 
     participant: str
     system: str
     kind: RoleKind
-    family: str | None = None  # None for what its name says
+    family: str | None = None  # None: derived from the name
 
 
 def family_from_name(system: str) -> str:
-    """The family that a name tells: what comes before its first hyphen."""
+    """Return the family that a system's name implies: the part before its first hyphen."""
     return system.partition("-")[0]
 
 
@@ -40,28 +40,28 @@ class Families:
 
     def __init__(self, summaries: Sequence[Summary], roles: Iterable[Role], total: int) -> None:
         self._roles = {(role.participant, role.system): role for role in roles}
-        self.oracles = self._ordered(summaries, RoleKind.ORACLE, total)
+        self.oracles = self._best_first(summaries, RoleKind.ORACLE, total)
         self._oracles = self._by_family(self.oracles)
-        self._baselines = self._by_family(self._ordered(summaries, RoleKind.BASELINE, total))
+        self._baselines = self._by_family(self._best_first(summaries, RoleKind.BASELINE, total))
 
     def role(self, summary: Summary) -> RoleKind:
         role = self._roles.get((summary.identity.participant, summary.identity.system))
         return role.kind if role else RoleKind.CONTESTANT
 
     def family(self, summary: Summary) -> str | None:
-        """The family that tells its oracle, or None if there is no oracle at all."""
+        """Return the family that a run is compared with, or None if the phase has no oracle."""
         own = self._own_family(summary)
         if own in self._oracles:
             return own
         return self._own_family(self.oracles[0]) if self.oracles else None
 
     def oracle(self, summary: Summary) -> Summary | None:
-        """The oracle that a run is measured against."""
+        """Return the oracle that the regret of a run is measured against."""
         family = self.family(summary)
         return self._oracles[family] if family else None
 
     def baseline(self, summary: Summary) -> Summary | None:
-        """The best baseline of the family that it is measured against."""
+        """Return the best baseline of the family that a run is compared with."""
         family = self.family(summary)
         return self._baselines.get(family) if family else None
 
@@ -69,8 +69,8 @@ class Families:
         role = self._roles.get((summary.identity.participant, summary.identity.system))
         return role.family if role and role.family else family_from_name(summary.identity.system)
 
-    def _ordered(self, summaries: Sequence[Summary], kind: RoleKind, total: int) -> list[Summary]:
-        """Finished ones first, and of those the best."""
+    def _best_first(self, summaries: Sequence[Summary], kind: RoleKind, total: int) -> list[Summary]:
+        """Return the runs of one role, finished ones first, then by mean reward."""
         chosen = [summary for summary in summaries if self.role(summary) is kind]
         return sorted(chosen, key=lambda each: (each.rounds < total, -(each.record.total.mean_reward or 0.0)))
 

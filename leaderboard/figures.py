@@ -1,7 +1,7 @@
-"""The figures of the task paper as Vega-Lite charts: regret, cumulative reward, held-out BLEU; drawn without a browser.
+"""The figures of Sokolov et al. 2017 as Vega-Lite charts: regret, cumulative reward, held-out BLEU.
 
-A chart says how to draw; ``curve_points`` and ``pass_points`` say what. The same charts serve files and the page, which
-makes its own points.
+No browser is needed to draw them. A chart says how to draw; ``curve_points`` and ``pass_points`` return the data. The
+page uses the same charts and computes the data itself.
 """
 
 from collections import Counter
@@ -16,16 +16,16 @@ from leaderboard.table import Board, Row
 
 Format = Literal["svg", "png", "pdf"]
 FORMATS: tuple[Format, ...] = ("svg", "png", "pdf")
-MAX_RUNS = 20  # in one figure: more lines, and their colours, cannot be told apart
+MAX_RUNS = 20  # in one figure: nobody can tell more lines and colours apart
 PNG_SCALE = 2.0
-DASHES = {RoleKind.CONTESTANT.value: [1, 0], RoleKind.BASELINE.value: [2, 2], RoleKind.ORACLE.value: [7, 4]}
-MIN_REGRET_ROUNDS = 10  # rounds of a long phase before which a mean is noise that would squeeze the rest of its curve
+DASHES_BY_ROLE = {RoleKind.CONTESTANT.value: [1, 0], RoleKind.BASELINE.value: [2, 2], RoleKind.ORACLE.value: [7, 4]}
+MIN_REGRET_ROUNDS = 10  # of a long phase: the noise of earlier means would squeeze the rest of the curve
 
 Point = dict[str, Any]
 
 
 def labels(rows: Sequence[Row]) -> dict[str, str]:
-    """A name for every run: its system, and as much more as it takes to tell them apart."""
+    """Return a label for every run: its system, with participant and attempt where they are needed to be unique."""
     systems = Counter(row.system for row in rows)
     owners = Counter((row.system, row.participant) for row in rows)
     found = {}
@@ -35,22 +35,22 @@ def labels(rows: Sequence[Row]) -> dict[str, str]:
     return found
 
 
-def drawn(board: Board) -> list[Row]:
-    """All oracles and baselines, and the best of the others."""
+def drawn_rows(board: Board) -> list[Row]:
+    """Return the rows that figures show: all oracles and baselines, and the best contestants."""
     pinned = [row for row in board.rows if row.role is not RoleKind.CONTESTANT]
     others = [row for row in board.rows if row.role is RoleKind.CONTESTANT]
     return [*pinned, *others[: max(0, MAX_RUNS - len(pinned))]]
 
 
 def curve_points(board: Board) -> list[Point]:
-    """Cumulative reward and running regret of every run that is drawn, at every checkpoint."""
-    rows, curves = drawn(board), {row.run: row.curve for row in board.rows}
+    """Return cumulative reward and running regret of every drawn run at every checkpoint."""
+    rows, curves = drawn_rows(board), {row.run: row.curve for row in board.rows}
     names, points = labels(rows), []
-    settled = MIN_REGRET_ROUNDS if board.total >= 100 * MIN_REGRET_ROUNDS else 1
+    first_round = MIN_REGRET_ROUNDS if board.total >= 100 * MIN_REGRET_ROUNDS else 1
     for row in rows:
         oracle = curves[row.regret.oracle] if row.regret else []
-        for place, (rounds, reward) in enumerate(zip(board.checkpoints, row.curve, strict=False)):
-            regret = (oracle[place] - reward) / rounds if place < len(oracle) and rounds >= settled else None
+        for index, (rounds, reward) in enumerate(zip(board.checkpoints, row.curve, strict=False)):
+            regret = (oracle[index] - reward) / rounds if index < len(oracle) and rounds >= first_round else None
             points.append(
                 {"system": names[row.run], "role": row.role, "rounds": rounds, "reward": reward, "regret": regret}
             )
@@ -58,8 +58,8 @@ def curve_points(board: Board) -> list[Point]:
 
 
 def pass_points(board: Board) -> list[Point]:
-    """BLEU over the held-out block of every run that is drawn, at every pass."""
-    rows = drawn(board)
+    """Return BLEU on the held-out block of every drawn run at every pass."""
+    rows = drawn_rows(board)
     names = labels(rows)
     return [
         {
@@ -79,7 +79,7 @@ def pass_points(board: Board) -> list[Point]:
 def _lines(
     value: str, title: str, *, log: bool = False, marks: bool = False, width: int = 520, height: int = 300
 ) -> alt.Chart:
-    """One line per run; its data, its colours and its dashes are said by who composes the figure."""
+    """Return a chart with one line per run; the caller adds data, colours and dashes."""
     scale = alt.Scale(type="log", nice=False) if log else alt.Scale(nice=False, domainMin=0)
     chart: alt.Chart = (
         alt.Chart()
@@ -100,24 +100,24 @@ def _lines(
     return chart
 
 
-# a label for each power of ten, because those of Vega's choice are close together and uneven
+# A label for each power of ten: those that Vega chooses are crowded and uneven.
 _DECADES: dict[str, Any] = {"values": [10**power for power in range(8)]}
-_FROM_ZERO: dict[str, Any] = {"labelExpr": "datum.value ? datum.label : '0'"}  # and not 0k
+_FROM_ZERO: dict[str, Any] = {"labelExpr": "datum.value ? datum.label : '0'"}  # instead of 0k
 
 
 def regret_chart() -> alt.Chart:
-    """Running regret against the oracle of the family, on a logarithmic axis. Oracles themselves have none."""
+    """Return running regret against the family's oracle on a logarithmic axis, without the oracles themselves."""
     chart = _lines("regret", "running regret per round", log=True)
     return chart.transform_filter("datum.role != 'oracle' && isValid(datum.regret)")
 
 
 def reward_chart() -> alt.Chart:
-    """Cumulative reward."""
+    """Return cumulative reward."""
     return _lines("reward", "cumulative reward")
 
 
 def held_out_chart() -> alt.VConcatChart:
-    """Corpus and sentence BLEU over the held-out block, as they are and against the first pass."""
+    """Return corpus and sentence BLEU on the held-out block, absolute and relative to the first pass."""
     rows = []
     for prefix, gain in (("", ""), ("relative_", "gain in ")):
         panels = [
@@ -129,7 +129,7 @@ def held_out_chart() -> alt.VConcatChart:
 
 
 def page_charts() -> dict[str, alt.Chart]:
-    """The same lines for the page, one chart each: as wide as there is room, in the colours that runs have there."""
+    """Return the charts of the page: as wide as their container, in the colours that runs have on the page."""
     held_out = {
         f"{prefix}{kind}_bleu": _lines(f"{prefix}{kind}_bleu", f"{kind} BLEU{gain}", marks=True)
         for prefix, gain in (("", ""), ("relative_", ", gain"))
@@ -146,8 +146,8 @@ def page_charts() -> dict[str, alt.Chart]:
 
 
 def _for_page(chart: alt.Chart) -> alt.Chart:
-    """No legend and no tooltips: the page's table is the legend, and it shows values under the pointer itself."""
-    styles = alt.Scale(domain=list(DASHES), range=list(DASHES.values()))
+    """Return the chart without legend and tooltips: the page's table is the legend, and its script shows values."""
+    styles = alt.Scale(domain=list(DASHES_BY_ROLE), range=list(DASHES_BY_ROLE.values()))
     fitted: alt.Chart = chart.encode(
         color=alt.Color("color:N", scale=None),
         strokeDash=alt.StrokeDash("role:N", scale=styles, legend=None),
@@ -157,7 +157,7 @@ def _for_page(chart: alt.Chart) -> alt.Chart:
     return fitted
 
 
-# for papers
+# Figures for papers
 
 Figure = alt.Chart | alt.VConcatChart
 FIGURES: Mapping[str, tuple[Callable[[], Figure], Callable[[Board], list[Point]]]] = {
@@ -168,15 +168,15 @@ FIGURES: Mapping[str, tuple[Callable[[], Figure], Callable[[Board], list[Point]]
 
 
 def figure(name: str, board: Board) -> Figure | None:
-    """A figure with its data and one legend; None if there is nothing to draw.
+    """Return a figure with its data and one legend, or None if there is nothing to draw.
 
-    A system looks the same in all figures of a board, and its dashes tell what it is.
+    A system looks the same in all figures of a board; its dashes show its role.
     """
     chart, points = FIGURES[name]
     data = [point for point in points(board) if name != "regret" or point["regret"] is not None]
     if not data:
         return None
-    rows = drawn(board)
+    rows = drawn_rows(board)
     names = labels(rows)
     systems = [names[row.run] for row in rows]
     scheme: Literal["tableau10", "tableau20"] = "tableau10" if len(systems) <= 10 else "tableau20"
@@ -190,41 +190,46 @@ def figure(name: str, board: Board) -> Figure | None:
         labelLimit=260,
     )
     colours = alt.Scale(domain=systems, scheme=scheme)
-    dashes = alt.Scale(domain=systems, range=[DASHES[row.role] for row in rows])
-    look = LineStyle(
+    dashes = alt.Scale(domain=systems, range=[DASHES_BY_ROLE[row.role] for row in rows])
+    style = LineStyle(
         alt.Stroke("system:N", scale=colours, legend=legend),
         alt.StrokeDash("system:N", scale=dashes, legend=legend),
         alt.Color("system:N", scale=colours, legend=None),
     )
-    composed = look.put_on(chart()).properties(data=alt.InlineData(values=data))
-    drawing: Figure = composed.configure_view(stroke=None).configure_axis(**PAPER)
+    composed = style.apply_to(chart()).properties(data=alt.InlineData(values=data))
+    drawing: Figure = composed.configure_view(stroke=None).configure_axis(**AXIS_STYLE)
     return drawing
 
 
-PAPER: dict[str, Any] = {"titleFontWeight": "normal", "titleFontSize": 12, "labelFontSize": 11, "gridColor": "#e6e6e6"}
+AXIS_STYLE: dict[str, Any] = {
+    "titleFontWeight": "normal",
+    "titleFontSize": 12,
+    "labelFontSize": 11,
+    "gridColor": "#e6e6e6",
+}
 
 
 class LineStyle(NamedTuple):
-    """How lines are drawn, and the dots on them."""
+    """The style of the lines, and of the points on them."""
 
     stroke: alt.Stroke
     dash: alt.StrokeDash
-    dots: alt.Color
+    points: alt.Color
 
-    def put_on(self, chart: Any) -> Any:
-        """The same on every panel of a figure."""
+    def apply_to(self, chart: Any) -> Any:
+        """Return the chart with this style on every panel."""
         if isinstance(chart, alt.VConcatChart):
-            return alt.vconcat(*map(self.put_on, chart.vconcat))
+            return alt.vconcat(*map(self.apply_to, chart.vconcat))
         if isinstance(chart, alt.HConcatChart):
-            return alt.hconcat(*map(self.put_on, chart.hconcat))
+            return alt.hconcat(*map(self.apply_to, chart.hconcat))
         if not chart.mark.point:
             return chart.encode(stroke=self.stroke, strokeDash=self.dash)
         lines = chart.mark_line(strokeWidth=1.8).encode(stroke=self.stroke, strokeDash=self.dash)
-        return alt.layer(lines, chart.mark_circle(size=30, opacity=1).encode(color=self.dots))
+        return alt.layer(lines, chart.mark_circle(size=30, opacity=1).encode(color=self.points))
 
 
 def save_figures(board: Board, folder: Path, formats: Sequence[Format] = FORMATS) -> list[Path]:
-    """Draw every figure for which there are data, in every format; return the files."""
+    """Draw every figure that has data in every format; return the files."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name in FIGURES:

@@ -1,7 +1,7 @@
-"""The leaderboard's page as files to be sent, one by one: what lies in ``site/``, and what was made to lie beside it.
+"""The files of the leaderboard's page: those in ``site/``, and generated ones.
 
-``publication.py`` makes what is missing there: the bundle for the cloud carries it, and on one machine it is made when
-a first visitor wants it. Nothing here needs a library, because the service sends these files too.
+``publication.py`` generates the files that ``site/`` lacks. The cloud bundle contains them; a local server generates
+them at the first request. This module needs no library, because the cloud functions serve these files, too.
 """
 
 import json
@@ -38,39 +38,42 @@ class PageFile(NamedTuple):
 
 
 def site_files() -> dict[str, bytes]:
-    """What lies in ``site/``, by name."""
+    """Return the contents of the files in ``site/``, by name."""
     return {path.name: path.read_bytes() for path in sorted(SITE_FOLDER.iterdir()) if path.suffix in CONTENT_TYPES}
 
 
 class Page:
-    """The files of the page by name; ``makers`` make those that do not lie there. Safe to share between threads."""
+    """The files of the page by name, safe to share between threads.
 
-    def __init__(self, makers: Mapping[str, Callable[[], bytes]] | None = None) -> None:
+    ``generators`` return the contents of files that are not in ``site/``.
+    """
+
+    def __init__(self, generators: Mapping[str, Callable[[], bytes]] | None = None) -> None:
         self._files = {name: PageFile(name, content.decode()) for name, content in site_files().items()}
-        self._makers = dict(makers or {})
-        self._making = {name: threading.Lock() for name in self._makers}
+        self._generators = dict(generators or {})
+        self._generating = {name: threading.Lock() for name in self._generators}
         self.headers = {
-            "Content-Security-Policy": _security(self._files[INDEX_FILE].content),
+            "Content-Security-Policy": _security_policy(self._files[INDEX_FILE].content),
             "Referrer-Policy": "no-referrer",
         }
 
     def file(self, name: str) -> PageFile | None:
-        """A file, or None if there is no such file."""
-        if name not in self._files and name in self._makers:
-            with self._making[name]:  # once; whoever else wants it meanwhile waits
+        """Return a file, or None if the page has no such file."""
+        if name not in self._files and name in self._generators:
+            with self._generating[name]:  # once; other threads that want it wait
                 if name not in self._files:
-                    self._files[name] = PageFile(name, self._makers[name]().decode())
+                    self._files[name] = PageFile(name, self._generators[name]().decode())
         return self._files.get(name)
 
 
-def _security(front: str) -> str:
-    """The page's own policy, which it has in a meta element for other web servers, and what only a header can say."""
-    found = re.search(r'http-equiv="Content-Security-Policy"\s+content="([^"]+)"', front)
+def _security_policy(index: str) -> str:
+    """Return the security policy for a header: that of the page's meta element, and what only a header can say."""
+    found = re.search(r'http-equiv="Content-Security-Policy"\s+content="([^"]+)"', index)
     if found is None:
         raise ValueError("the page has no Content-Security-Policy")
     return f"{found[1]}; frame-ancestors 'none'"
 
 
 def settings(phases: Sequence[str], *, data: str, table: str, live: bool) -> str:
-    """What the page reads first: the phases, shortest first, and the address of each one's board as JSON and as CSV."""
+    """Return the JSON that the page reads first: phases, shortest first, and the addresses of their boards."""
     return json.dumps({"phases": list(phases), "data": data, "table": table, "live": live}, ensure_ascii=False)

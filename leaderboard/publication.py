@@ -1,8 +1,8 @@
-"""The leaderboard's page for any web server: a folder with its files, its charts, the script that draws them, and data.
+"""The leaderboard's page as a folder for any web server: its files, its charts, the library that draws them, and data.
 
-Nothing is built: the files of ``site/`` are copied as they lie there. Two are made: ``charts.json`` holds the Vega-Lite
-charts of ``figures.py`` without their data, and ``vega.js`` the library that draws them, as vl-convert packs it.
-``python -m leaderboard.publication FOLDER`` writes all but the data, for the bundle of the cloud.
+There is no build step: the files of ``site/`` are copied. Two files are generated: ``charts.json`` holds the Vega-Lite
+charts of ``figures.py`` without data, and ``vega.js`` the library that draws them, bundled by vl-convert.
+``python -m leaderboard.publication FOLDER`` writes everything but the data, for the cloud bundle.
 """
 
 import json
@@ -20,38 +20,38 @@ from leaderboard.page import CHARTS_FILE, SETTINGS_FILE, VEGA_FILE, settings, si
 from leaderboard.table import Board
 from task.atomic_files import staged_file, write_bytes
 
-# what the bundle is to offer: drawing a chart, the rest of Vega being reached through the view that it returns
-SNIPPET = "window.vegaEmbed = vegaEmbed;"
-PACKING = "import sys; from leaderboard.publication import pack; pack(sys.argv[1])"  # by a process of its own
+# What the bundle exports: vegaEmbed draws a chart, and the view that it returns gives access to the rest of Vega.
+VEGA_ENTRY_POINT = "window.vegaEmbed = vegaEmbed;"
+# Run in a process of its own: bundling would block all threads of this one.
+BUNDLE_COMMAND = "import sys; from leaderboard.publication import write_vega_bundle; write_vega_bundle(sys.argv[1])"
 
 
 @cache
 def charts_json() -> bytes:
-    """The charts that the page draws, by name, each with a data set called ``points`` that the page fills."""
-    from leaderboard.figures import page_charts  # the drawing library takes a moment to load
+    """Return the charts of the page by name; the page fills the data set ``points`` of each."""
+    from leaderboard.figures import page_charts  # altair is slow to import
 
     return _json({name: chart.to_dict() for name, chart in page_charts().items()})
 
 
 def vega_bundle() -> bytes:
-    """Vega with all it needs. It takes seconds to pack, so it is packed once for each version, and kept."""
-    kept = _cache() / f"vega-{version('vl-convert-python')}.js"
-    if not kept.exists():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with staged_file(kept) as staged:
-            # packing would hold up all threads of this process
-            subprocess.run([sys.executable, "-c", PACKING, str(staged)], check=True)
-    return kept.read_bytes()
+    """Return Vega and its dependencies as one script, cached by version because bundling takes seconds."""
+    cached = _cache_folder() / f"vega-{version('vl-convert-python')}.js"
+    if not cached.exists():
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        with staged_file(cached) as staged:
+            subprocess.run([sys.executable, "-c", BUNDLE_COMMAND, str(staged)], check=True)
+    return cached.read_bytes()
 
 
-def pack(path: str) -> None:
-    """Write the library."""
+def write_vega_bundle(path: str) -> None:
+    """Bundle Vega into a file."""
     import vl_convert
 
-    Path(path).write_text(vl_convert.javascript_bundle(SNIPPET), encoding="utf-8")
+    Path(path).write_text(vl_convert.javascript_bundle(VEGA_ENTRY_POINT), encoding="utf-8")
 
 
-def _cache() -> Path:
+def _cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "banditmt"
 
 
@@ -59,14 +59,14 @@ GENERATED_FILES: dict[str, Callable[[], bytes]] = {CHARTS_FILE: charts_json, VEG
 
 
 def write_site(folder: Path) -> None:
-    """All files of the page but its settings and data."""
+    """Write all files of the page except its settings and data."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in {**site_files(), CHARTS_FILE: charts_json(), VEGA_FILE: vega_bundle()}.items():
         write_bytes(folder / name, content)
 
 
 def export_page(board: Board, folder: Path) -> None:
-    """Write the page with the data of a board beside it. Boards of other phases that are there already stay."""
+    """Write the page with the data of a board; boards of other phases in the folder stay."""
     data = folder / "data"
     data.mkdir(parents=True, exist_ok=True)
     write_bytes(data / f"{board.phase}.json", _json(board.as_dict()))
@@ -74,8 +74,8 @@ def export_page(board: Board, folder: Path) -> None:
     totals = {path.stem: json.loads(path.read_bytes())["total"] for path in data.glob("*.json")}
     write_site(folder)
     phases = sorted(totals, key=totals.__getitem__)
-    told = settings(phases, data="data/{phase}.json", table="data/{phase}.csv", live=False)
-    write_bytes(folder / SETTINGS_FILE, told.encode())
+    content = settings(phases, data="data/{phase}.json", table="data/{phase}.csv", live=False)
+    write_bytes(folder / SETTINGS_FILE, content.encode())
 
 
 def _json(value: Any) -> bytes:

@@ -1,7 +1,7 @@
-"""The leaderboard of a phase: who earned what, how far from the oracle, and which differences are more than chance.
+"""The leaderboard of a phase: rewards, regret against the oracle, and which differences are significant.
 
-Only finished contestants are ranked. Baselines and oracles stand beside them, unfinished runs below. What a number
-means is said by the signatures; ``docs/leaderboard-format.md`` describes every field.
+Only finished contestants are ranked. Baselines and oracles are listed beside them, unfinished runs below. Signatures
+say how the numbers were computed; ``docs/leaderboard-format.md`` describes every field.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,26 +19,26 @@ from leaderboard.summaries import Summary, block_length
 from task.layout import Layout
 from task.rounds import TICKS
 
-ABANDONED_AFTER_MS = 3 * 24 * 3600 * 1000  # milliseconds without a round
-AXIS_BLOCKS = 4  # every so many ends of blocks are on the axis, so that curves are also smooth where k is linear
-CURVE_DIGITS = 4  # decimals of cumulative rewards in curves
+ABANDONED_AFTER_MS = 3 * 24 * 3600 * 1000  # without a round
+BLOCKS_PER_AXIS_POINT = 4  # the axis also has the end of every fourth block: curves are smooth on a linear axis, too
+CURVE_DECIMALS = 4  # of cumulative rewards in curves
 
 
 class RowStatus(StrEnum):
-    """How a run came to stand where it stands."""
+    """Whether a run is finished, and if not, whether anyone is still playing it."""
 
     FINISHED = "finished"
     RUNNING = "running"
-    ABANDONED = "abandoned"  # unfinished, and nobody goes on with it
+    ABANDONED = "abandoned"  # unfinished, and either the phase is closed or no round came for three days
 
 
 @dataclass(frozen=True, slots=True)
 class HeldOutBlock:
-    """The passes over the held-out block."""
+    """The held-out block of a phase, and the passes over it."""
 
     passes: int
     size: int  # sentences in the block
-    ends: list[int]  # rounds played when each pass is over
+    ends: list[int]  # rounds played at the end of each pass
 
     @classmethod
     def of(cls, layout: Layout) -> "HeldOutBlock":
@@ -47,9 +47,9 @@ class HeldOutBlock:
 
 @dataclass(frozen=True, slots=True)
 class BoardPhase:
-    """The phase that is judged."""
+    """What the leaderboard needs to know of a phase."""
 
-    phase: str
+    name: str
     state: str  # open, frozen or closed
     total: int  # rounds of a finished run
     held_out: HeldOutBlock
@@ -58,10 +58,10 @@ class BoardPhase:
 
 @dataclass(frozen=True, slots=True)
 class Regret:
-    """How much less than the oracle a run earned per round."""
+    """How much less reward per round than the oracle a run earned."""
 
-    oracle: str  # its run
-    rounds: int  # up to where both are known
+    oracle: str  # the oracle's run
+    rounds: int  # the last number of rounds for which both cumulative rewards are known
     value: float
     interval: Interval | None
 
@@ -121,32 +121,32 @@ class Board:
 
 
 def make_board(
-    contest: BoardPhase, summaries: Iterable[Summary], roles: Iterable[Role] = (), *, now: int, visible: str = "all"
+    phase: BoardPhase, summaries: Iterable[Summary], roles: Iterable[Role] = (), *, now: int, visible: str = "all"
 ) -> Board:
-    """Judge the runs of a phase, as things stand at ``now`` (milliseconds since 1970)."""
-    shown = _shown(summaries, contest.total)
-    judge = _Judge(contest, shown, roles, now)
-    rows = _ranked([judge.row(summary) for summary in shown], judge)
+    """Return the leaderboard of a phase as of ``now``, in milliseconds since 1970."""
+    shown = _newest_runs(summaries, phase.total)
+    evaluation = _Evaluation(phase, shown, roles, now)
+    rows = _rank([evaluation.row(summary) for summary in shown], evaluation)
     return Board(
-        contest.phase,
-        contest.state,
-        contest.total,
+        phase.name,
+        phase.state,
+        phase.total,
         visible,
         max((row.last_at for row in rows if row.last_at is not None), default=None),
-        contest.held_out,
+        phase.held_out,
         {
-            "reward": contest.signature,
+            "reward": phase.signature,
             "corpus_bleu": CORPUS_SIGNATURE,
-            "interval": f"bootstrap|paired:yes|block:{block_length(contest.total)}|n:{bootstrap.RESAMPLES}"
+            "interval": f"bootstrap|paired:yes|block:{block_length(phase.total)}|n:{bootstrap.RESAMPLES}"
             f"|conf:{bootstrap.CONFIDENCE}|v:1",
         },
-        judge.axis,
+        evaluation.axis,
         rows,
     )
 
 
-def _shown(summaries: Iterable[Summary], total: int) -> list[Summary]:
-    """Of every system the newest finished run and the unfinished one; a run without a round has nothing to show."""
+def _newest_runs(summaries: Iterable[Summary], total: int) -> list[Summary]:
+    """Return the newest finished and the newest unfinished run of every system; runs without a round are left out."""
     newest: dict[tuple[str, str, bool], Summary] = {}
     for summary in summaries:
         key = (summary.identity.participant, summary.identity.system, summary.rounds >= total)
@@ -155,17 +155,17 @@ def _shown(summaries: Iterable[Summary], total: int) -> list[Summary]:
     return list(newest.values())
 
 
-class _Judge:
-    """Judges the runs of one phase against each other."""
+class _Evaluation:
+    """The comparison of all runs of one phase with each other."""
 
-    def __init__(self, contest: BoardPhase, summaries: Sequence[Summary], roles: Iterable[Role], now: int) -> None:
-        self._contest, self._now = contest, now
+    def __init__(self, phase: BoardPhase, summaries: Sequence[Summary], roles: Iterable[Role], now: int) -> None:
+        self._phase, self._now = phase, now
         self._summaries = {summary.identity.run: summary for summary in summaries}
-        self._families = Families(summaries, roles, contest.total)
-        self._blocks = {summary.identity.run: summary.blocks(contest.total) for summary in summaries}
+        self._families = Families(summaries, roles, phase.total)
+        self._blocks = {summary.identity.run: summary.blocks(phase.total) for summary in summaries}
         self._resampled: dict[tuple[str, int], list[float]] = {}
-        ends = range(0, contest.total, AXIS_BLOCKS * block_length(contest.total))
-        self.axis = sorted({*(k for k in sparse_checkpoints() if k < contest.total), *ends[1:], contest.total})
+        ends = range(0, phase.total, BLOCKS_PER_AXIS_POINT * block_length(phase.total))
+        self.axis = sorted({*(k for k in sparse_checkpoints() if k < phase.total), *ends[1:], phase.total})
 
     def row(self, summary: Summary) -> Row:
         identity, tally = summary.identity, summary.record.total
@@ -178,27 +178,27 @@ class _Judge:
             status=self._status(summary),
             role=self._families.role(summary),
             family=self._families.family(summary),
-            rank=None,  # known when all rows are
+            rank=None,  # set when all rows are known
             group=None,
             rounds=tally.rounds,
-            progress=tally.rounds / self._contest.total,
+            progress=tally.rounds / self._phase.total,
             reward=tally.reward,
             mean_reward=mean,
             interval=self._interval(mean, identity.run),
             regret=self._regret(summary),
             regrets={oracle.identity.run: _regret(oracle, summary)[1] for oracle in self._families.oracles},
             gap_closed=self._gap_closed(summary),
-            passes=relative_rewards(summary.record.passes, size=self._contest.held_out.size),
+            passes=relative_rewards(summary.record.passes, size=self._phase.held_out.size),
             length_ratio=tally.length_ratio,
             speed=summary.speed,
             opened_at=identity.opened_at,
             first_at=summary.record.first_at,
             last_at=summary.record.last_at,
-            curve=[round(summary.curve[k] / TICKS, CURVE_DIGITS) for k in self.axis if k <= tally.rounds],
+            curve=[round(summary.curve[k] / TICKS, CURVE_DECIMALS) for k in self.axis if k <= tally.rounds],
         )
 
     def difference(self, better: str, worse: str) -> Difference | None:
-        """How two finished runs differ; None if they are too short to tell."""
+        """Return the difference of two finished runs, or None if they have too few blocks for a test."""
         first, second = self._blocks[better], self._blocks[worse]
         count = len(first.earned)
         if count < bootstrap.MIN_BLOCKS:
@@ -208,11 +208,11 @@ class _Judge:
         return Difference.from_resamples(observed, resampled, confidence=bootstrap.CONFIDENCE, blocks=count)
 
     def _status(self, summary: Summary) -> RowStatus:
-        if summary.rounds >= self._contest.total:
+        if summary.rounds >= self._phase.total:
             return RowStatus.FINISHED
         last_at = summary.record.last_at
         quiet = last_at is not None and self._now - last_at > ABANDONED_AFTER_MS
-        return RowStatus.ABANDONED if quiet or self._contest.state == "closed" else RowStatus.RUNNING
+        return RowStatus.ABANDONED if quiet or self._phase.state == "closed" else RowStatus.RUNNING
 
     def _regret(self, summary: Summary) -> Regret | None:
         oracle = self._families.oracle(summary)
@@ -232,7 +232,10 @@ class _Judge:
         return (summary.curve[k] - bottom) / (top - bottom) if top > bottom else None
 
     def _interval(self, value: float, run: str, minus: str | None = None) -> Interval | None:
-        """Around a mean of a run, or of the difference of two, known from the complete blocks."""
+        """Return the interval around the mean of a run, or around the difference of two means.
+
+        It is estimated from the complete blocks, and None if they are too few.
+        """
         count = len(self._blocks[run].earned)
         if minus is not None:
             count = min(count, len(self._blocks[minus].earned))
@@ -242,22 +245,22 @@ class _Judge:
         middle = self._blocks[run].prefix(count).mean
         if minus is not None:
             middle -= self._blocks[minus].prefix(count).mean
-        shift = value - middle / TICKS  # zero, but for the rounds since the last complete block of an unfinished run
-        low, high = bootstrap.interval(resampled)
+        shift = value - middle / TICKS  # not zero only if an unfinished run has rounds after its last complete block
+        low, high = bootstrap.percentile_interval(resampled)
         return low + shift, high + shift
 
     def _resampled_difference(self, run: str, minus: str, count: int) -> list[float]:
         return [a - b for a, b in zip(self._means(run, count), self._means(minus, count), strict=True)]
 
     def _means(self, run: str, count: int) -> list[float]:
-        """Resampled means of the first so many blocks of a run."""
+        """Return the resampled means of the first ``count`` blocks of a run."""
         if (run, count) not in self._resampled:
             self._resampled[run, count] = [mean / TICKS for mean in self._blocks[run].prefix(count).resampled()]
         return self._resampled[run, count]
 
 
 def _last_common(*summaries: Summary) -> int:
-    """The last number of rounds after which it is known what each of them had earned: all know the first round."""
+    """Return the largest number of rounds for which all cumulative rewards are known; the first round always is."""
     k = min(summary.rounds for summary in summaries)
     if all(k in summary.curve for summary in summaries):
         return k
@@ -270,11 +273,11 @@ def _regret(oracle: Summary, system: Summary) -> tuple[int, float]:
     return k, running_regret(oracle.curve[k], system.curve[k], k)
 
 
-def _ranked(rows: Sequence[Row], judge: _Judge) -> list[Row]:
-    """Finished rows, best first and with their ranks and groups; then running ones, then abandoned, furthest first."""
+def _rank(rows: Sequence[Row], evaluation: _Evaluation) -> list[Row]:
+    """Return finished rows with ranks and groups, best first, then running and abandoned rows by rounds played."""
     finished = sorted((row for row in rows if row.status is RowStatus.FINISHED), key=_by_reward)
     contestants = [row for row in finished if row.role is RoleKind.CONTESTANT]
-    ranks, groups = _ranks(contestants), _groups(contestants, judge)
+    ranks, groups = _ranks(contestants), _groups(contestants, evaluation)
     others = sorted(
         (row for row in rows if row.status is not RowStatus.FINISHED),
         key=lambda row: (row.status is RowStatus.ABANDONED, -row.rounds, row.system, row.participant),
@@ -283,24 +286,24 @@ def _ranked(rows: Sequence[Row], judge: _Judge) -> list[Row]:
 
 
 def _by_reward(row: Row) -> tuple[float, int, str, str]:
-    return -row.reward, row.last_at or 0, row.system, row.participant  # of equals, who was there first
+    return -row.reward, row.last_at or 0, row.system, row.participant  # on ties, who finished first
 
 
 def _ranks(contestants: Sequence[Row]) -> Mapping[str, int]:
-    """Equal rewards share a rank, and the next rank counts them all: 1, 2, 2, 4."""
+    """Return the rank of each run. Equal rewards share a rank, and the next ranks are skipped: 1, 2, 2, 4."""
     ranks: dict[str, int] = {}
     for _, equals in groupby(contestants, key=lambda row: row.reward):
         ranks |= dict.fromkeys([row.run for row in equals], len(ranks) + 1)
     return ranks
 
 
-def _groups(contestants: Sequence[Row], judge: _Judge) -> Mapping[str, int]:
-    """Going down the table, a run that is significantly worse than the best of its group begins another."""
+def _groups(contestants: Sequence[Row], evaluation: _Evaluation) -> Mapping[str, int]:
+    """Return the group of each run: a run that is significantly worse than the best of a group begins the next."""
     groups: dict[str, int] = {}
     leader: str | None = None
     number = 0
     for row in contestants:
-        found = judge.difference(leader, row.run) if leader else None
+        found = evaluation.difference(leader, row.run) if leader else None
         if leader is None or (found is not None and found.significant):
             leader, number = row.run, number + 1
         groups[row.run] = number

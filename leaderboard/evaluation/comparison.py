@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from leaderboard.evaluation.measures import Measure
-from leaderboard.metrics.bootstrap import CONFIDENCE, MIN_BLOCKS, RESAMPLES, Difference, Interval, interval
-from leaderboard.metrics.significance import default_block
+from leaderboard.metrics.bootstrap import CONFIDENCE, MIN_BLOCKS, RESAMPLES, Difference, Interval, percentile_interval
+from leaderboard.metrics.significance import default_block_length
 
 CURVE_POINTS = 400  # of a curve over sentences: more than a figure can show
 
@@ -110,7 +110,7 @@ def _score(systems: Sequence[Sequence[str]], references: Sequence[str], measure:
             scores.append(Score(value))
             continue
         difference = _difference(value, values[0], whole, resampled[0], count) if number else None
-        scores.append(Score(value, interval(whole), difference))
+        scores.append(Score(value, percentile_interval(whole), difference))
     return scores
 
 
@@ -127,5 +127,7 @@ def _difference(
 def _block_sums(statistics: Sequence[Sequence[float]]) -> npt.NDArray[np.float64]:
     """Return the statistics [blocks, counts] of blocks of neighbouring sentences."""
     values = np.array(statistics, dtype=np.float64)
-    sums: npt.NDArray[np.float64] = np.add.reduceat(values, np.arange(0, len(values), default_block(len(values))))
+    sums: npt.NDArray[np.float64] = np.add.reduceat(
+        values, np.arange(0, len(values), default_block_length(len(values)))
+    )
     return sums

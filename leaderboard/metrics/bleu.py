@@ -1,8 +1,8 @@
-"""Smoothed sentence BLEU, the task's feedback, and corpus BLEU, both from one set of sufficient statistics.
+"""Smoothed sentence BLEU, the task's feedback, and corpus BLEU, both from the same sufficient statistics.
 
-The sentence score is cdec's rule: a zero match count becomes 0.01, and orders longer than the hypothesis do not count.
-It differs from sacreBLEU's ``floor[0.01]`` with effective order only where no unigram matches: sacreBLEU answers 0,
-this rule a small positive number. The corpus score is sacreBLEU's default BLEU-4, whose smoothing only shows in texts
+The sentence score follows cdec: a zero match count becomes 0.01, and orders longer than the hypothesis do not count. It
+differs from sacreBLEU's ``floor[0.01]`` with effective order only if no unigram matches: sacreBLEU returns 0, this
+function a small positive number. The corpus score is sacreBLEU's default BLEU-4. Its smoothing matters only for texts
 so small that some order has no match at all.
 """
 
@@ -20,7 +20,7 @@ CORPUS_SIGNATURE = "BLEU|nrefs:1|case:mixed|eff:no|tok:none|smooth:exp|v:1"
 
 
 class BleuStatistics(NamedTuple):
-    """All that BLEU needs to know of one sentence, or of many: sums add up field by field."""
+    """The sufficient statistics of BLEU for one sentence or for many; they add up field by field."""
 
     matches: tuple[int, int, int, int]  # clipped n-gram matches of orders 1 to 4
     candidates: tuple[int, int, int, int]  # n-grams in the hypothesis of orders 1 to 4
@@ -31,7 +31,7 @@ class BleuStatistics(NamedTuple):
         return self.candidates[0]
 
     def plus(self, other: Self) -> "BleuStatistics":
-        """The statistics of both texts together (``+`` on a named tuple would concatenate)."""
+        """Return the statistics of both texts together (``+`` on a named tuple would concatenate)."""
         m, n = self.matches, other.matches
         c, d = self.candidates, other.candidates
         return BleuStatistics(
@@ -46,7 +46,7 @@ class BleuStatistics(NamedTuple):
 
     @classmethod
     def from_bytes(cls, packed: bytes) -> "BleuStatistics":
-        """Read what ``to_bytes`` wrote; anything else is refused."""
+        """Return the statistics that ``to_bytes`` wrote; raise ValueError for anything else."""
         if len(packed) == 2 * MAX_ORDER + 1 and packed.isascii():  # nearly every sentence: one byte each
             return cls(
                 (packed[0], packed[1], packed[2], packed[3]), (packed[4], packed[5], packed[6], packed[7]), packed[8]
@@ -60,22 +60,22 @@ EMPTY_STATISTICS = BleuStatistics((0, 0, 0, 0), (0, 0, 0, 0), 0)
 
 
 def count_ngram_matches(hypothesis: str, reference: str) -> BleuStatistics:
-    """Count matching n-grams of two whitespace-tokenised strings."""
+    """Return the n-gram statistics of two whitespace-tokenised strings."""
     candidate, gold = hypothesis.split(), reference.split()
     length = len(candidate)
     totals = (length, max(length - 1, 0), max(length - 2, 0), max(length - 3, 0))
     if candidate == gold:
         return BleuStatistics(totals, totals, length)
     matches = [0] * MAX_ORDER
-    for order, ngrams in enumerate(NGRAMS):
+    for order, ngrams in enumerate(NGRAM_ITERATORS):
         matches[order] = matched = _clipped_matches(candidate, gold, order, ngrams)
         if not matched:
             break  # a longer n-gram cannot match where no shorter one does
     return BleuStatistics((matches[0], matches[1], matches[2], matches[3]), totals, len(gold))
 
 
-# The n-grams of orders 1 to 4, spelt out because this is the hot path; a unigram needs no tuple around it.
-NGRAMS: tuple[Callable[[list[str]], Iterable[object]], ...] = (
+# The n-grams of orders 1 to 4, written out because this is the hot path; a unigram needs no tuple.
+NGRAM_ITERATORS: tuple[Callable[[list[str]], Iterable[object]], ...] = (
     iter,
     pairwise,
     lambda tokens: zip(tokens, tokens[1:], tokens[2:], strict=False),
@@ -84,13 +84,13 @@ NGRAMS: tuple[Callable[[list[str]], Iterable[object]], ...] = (
 
 
 def _clipped_matches(
-    candidate: list[str], gold: list[str], shorter: int, ngrams: Callable[[list[str]], Iterable[object]]
+    candidate: list[str], gold: list[str], missing: int, ngrams: Callable[[list[str]], Iterable[object]]
 ) -> int:
-    """Matches of n-grams, of which a text has ``shorter`` fewer than tokens."""
+    """Return the clipped matches of n-grams of one order; a text has ``missing`` fewer of them than tokens."""
     proposed = set(ngrams(candidate))
     shared = proposed.intersection(ngrams(gold))
-    if len(proposed) == len(candidate) - shorter or not shared:
-        return len(shared)  # nothing is proposed twice, so nothing can match more than once
+    if len(proposed) == len(candidate) - missing or not shared:
+        return len(shared)  # no n-gram occurs twice, so none can match more than once
     available: dict[object, int] = {}
     for ngram in ngrams(gold):
         available[ngram] = available.get(ngram, 0) + 1
@@ -104,11 +104,11 @@ def _clipped_matches(
 
 
 def sentence_score(counts: BleuStatistics) -> float:
-    """Smoothed sentence BLEU in [0, 1] of the statistics of one sentence."""
+    """Return smoothed sentence BLEU in [0, 1] from the statistics of one sentence."""
     length = counts.candidates[0]
     if not length:
         return 0.0
-    precisions, orders = 1.0, 0  # multiplied, so that one logarithm does for all orders
+    precisions, orders = 1.0, 0  # multiplied, so that one logarithm is enough
     for matched, total in zip(counts.matches, counts.candidates, strict=True):
         if not total:
             break
@@ -118,12 +118,12 @@ def sentence_score(counts: BleuStatistics) -> float:
 
 
 def sentence_bleu(hypothesis: str, reference: str) -> float:
-    """The task's feedback: smoothed sentence BLEU in [0, 1] of two whitespace-tokenised strings."""
+    """Return the task's feedback: smoothed sentence BLEU in [0, 1] of two whitespace-tokenised strings."""
     return sentence_score(count_ngram_matches(hypothesis, reference))
 
 
 def corpus_bleu(counts: BleuStatistics) -> float:
-    """BLEU-4 in [0, 100] of the summed statistics of a corpus, as sacreBLEU computes it by default."""
+    """Return BLEU-4 in [0, 100] from the summed statistics of a corpus, as sacreBLEU computes it by default."""
     if not counts.matches[0] or not all(counts.candidates):
         return 0.0
     log_precisions, halving = 0.0, 1
@@ -136,7 +136,7 @@ def corpus_bleu(counts: BleuStatistics) -> float:
 
 
 def sum_statistics(many: Iterable[BleuStatistics]) -> BleuStatistics:
-    """The statistics of a whole corpus."""
+    """Return the summed statistics of a corpus."""
     summed = EMPTY_STATISTICS
     for counts in many:
         summed = summed.plus(counts)

@@ -16,7 +16,7 @@ from enum import StrEnum
 from itertools import accumulate
 from statistics import stdev
 
-from leaderboard.metrics.bootstrap import CONFIDENCE, MIN_BLOCKS, RESAMPLES, Interval, interval
+from leaderboard.metrics.bootstrap import CONFIDENCE, MIN_BLOCKS, RESAMPLES, Interval, percentile_interval
 
 
 class CurveModel(StrEnum):
@@ -117,7 +117,7 @@ def fit_blocks(blocks: Sequence[Block], model: CurveModel, *, resamples: int = R
     if slope.blocks < MIN_BLOCKS or not all(block.errors for block in blocks):
         return slope
     drawn = resampled_slopes(blocks, model, resamples=resamples, seed=seed)
-    return replace(slope, standard_error=stdev(drawn), interval=interval(drawn, CONFIDENCE))
+    return replace(slope, standard_error=stdev(drawn), interval=percentile_interval(drawn, CONFIDENCE))
 
 
 def resampled_slopes(

@@ -1,4 +1,4 @@
-"""Do two runs really differ? A paired bootstrap over blocks of rounds.
+"""A paired block bootstrap of the difference of two runs, from the rewards of single rounds.
 
 Both runs played the same sentences in the same order, so their rewards are compared round by round. Neighbouring rounds
 are not independent (a learner drifts, products come in series), so whole blocks are resampled, not rounds.
@@ -12,11 +12,11 @@ import numpy.typing as npt
 from leaderboard.metrics.bootstrap import MIN_BLOCKS, Difference
 
 RESAMPLES = 2_000
-LARGEST_DRAW = 4_000_000  # numbers drawn at a time: bounds memory whatever the length of a run
+MAX_DRAWS_AT_ONCE = 4_000_000  # random numbers: bounds memory for runs of any length
 
 
-def default_block(rounds: int) -> int:
-    """The usual n^(1/3) rule for the block length, but at least 30 blocks where there are enough rounds."""
+def default_block_length(rounds: int) -> int:
+    """Return the usual block length n^(1/3), or less to have at least 30 blocks."""
     return max(1, min(round(math.cbrt(rounds)), rounds // 30))
 
 
@@ -29,16 +29,30 @@ def paired_block_bootstrap(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Difference:
-    """Compare the rewards of two runs over the same rounds."""
+    """Return the difference in mean reward of two runs over the same rounds, with interval and p-value.
+
+    Args:
+        first: the rewards of the first run, in the order of rounds.
+        second: those of the second.
+        block: rounds per block; ``default_block_length`` by default.
+        resamples: how many resamples to draw.
+        confidence: of the interval.
+        seed: of the random numbers.
+
+    Raises:
+        ValueError: the rewards do not pair up, are not finite, or make too few blocks.
+    """
     differences = _paired_differences(first, second)
     if resamples < 1 or not 0 < confidence < 1:
-        raise ValueError(f"cannot draw {resamples} resamples for a confidence of {confidence}")
-    length = default_block(differences.size) if block is None else block
+        raise ValueError(
+            f"resamples must be at least 1 and confidence between 0 and 1, but got {resamples} and {confidence}"
+        )
+    length = default_block_length(differences.size) if block is None else block
     if length < 1:
         raise ValueError(f"a block has at least one round, but got {length}")
     starts = np.arange(0, differences.size, length)
     if starts.size < MIN_BLOCKS:
-        raise ValueError(f"{starts.size} blocks are too few to tell chance from difference; {MIN_BLOCKS} are needed")
+        raise ValueError(f"{starts.size} blocks are too few for a significance test; it needs at least {MIN_BLOCKS}")
     sums = np.add.reduceat(differences, starts)
     sizes = np.diff(np.append(starts, differences.size)).astype(np.float64)
     observed = float(differences.mean())
@@ -61,10 +75,10 @@ def _paired_differences(first: npt.ArrayLike, second: npt.ArrayLike) -> npt.NDAr
 def _resampled_means(
     sums: npt.NDArray[np.float64], sizes: npt.NDArray[np.float64], resamples: int, rng: np.random.Generator
 ) -> npt.NDArray[np.float64]:
-    """Mean difference of each resample of whole blocks, drawn with replacement."""
+    """Return the mean difference of each resample of whole blocks, drawn with replacement."""
     blocks = sums.size
     means = np.empty(resamples)
-    step = max(1, LARGEST_DRAW // blocks)
+    step = max(1, MAX_DRAWS_AT_ONCE // blocks)
     for start in range(0, resamples, step):
         drawn = rng.integers(0, blocks, size=(min(step, resamples - start), blocks))
         means[start : start + step] = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)

@@ -1,4 +1,4 @@
-"""``banditmt leaderboard``: who leads, in the terminal, for programs, and for papers."""
+"""``banditmt leaderboard``: the leaderboard in the terminal, for programs, for papers and as a web page."""
 
 import json
 import sys
@@ -21,46 +21,48 @@ from leaderboard.table import Board, Row, RowStatus
 from simulator.cli.stores import JsonOption, StoreOption, open_existing_store
 from simulator.tasks import DEFAULT_STORE
 
-BARS = "▁▂▃▄▅▆▇█"
-CURVE_WIDTH = 12
+SPARKLINE_BARS = "▁▂▃▄▅▆▇█"
+CURVE_WIDTH = 12  # bars of a curve
 HEADINGS = ("#", "system", "participant", "reward", "mean", "95 %", "regret", "gap", "BLEU", "gain", "curve")
-LONG, SHORT = 32, 12  # characters of a name before it is broken
-# What is spared in this order, where a terminal has no room for all beside names of so many characters.
-SPARED = dict.fromkeys(("participant", "gain", "curve"), LONG)
-SPARED |= dict.fromkeys(("regret", "95 %", "reward", "BLEU", "gap"), SHORT)
-MEANINGS = {
-    "#": "runs with the same letter do not differ significantly from the best of them",
-    "95 %": "the mean's interval is so much below and above it",
-    "gap": "share of the way from baseline to oracle",
-    "BLEU": "of the last held-out pass",
-    "gain": "how much BLEU is above that of the first pass",
+NAME_WIDTH, NARROW_NAME_WIDTH = 32, 12  # characters of a name before it wraps
+# Columns that are dropped, in this order, while the table is wider than the terminal with names of this width.
+DROPPED_COLUMNS = dict.fromkeys(("participant", "gain", "curve"), NAME_WIDTH)
+DROPPED_COLUMNS |= dict.fromkeys(("regret", "95 %", "reward", "BLEU", "gap"), NARROW_NAME_WIDTH)
+EXPLANATIONS = {
+    "#": "rank; runs with the same letter do not differ significantly from the best of them",
+    "95 %": "half the width of the confidence interval of the mean",
+    "gap": "share of the gap between baseline and oracle that is closed",
+    "BLEU": "corpus BLEU of the last held-out pass",
+    "gain": "BLEU of the last held-out pass minus that of the first",
     "curve": "reward per round",
 }
 
 
 def leaderboard(
-    phase: Annotated[str, typer.Option(help="Which phase: mock, dev or training.")],
+    phase: Annotated[str, typer.Option(help="The phase: mock, dev or training.")],
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV for a spreadsheet.")] = False,
-    as_latex: Annotated[bool, typer.Option("--latex", help="Print a LaTeX table for a paper.")] = False,
-    figures: Annotated[Path | None, typer.Option(help="Draw the figures into this folder: SVG, PNG and PDF.")] = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, for spreadsheets.")] = False,
+    as_latex: Annotated[bool, typer.Option("--latex", help="Print a LaTeX table, for papers.")] = False,
+    figures: Annotated[Path | None, typer.Option(help="Write the figures to this folder, as SVG, PNG and PDF.")] = None,
     html: Annotated[
-        Path | None, typer.Option(help="Write the page with this phase's data into this folder, for any web server.")
+        Path | None, typer.Option(help="Write the web page with the data of this phase to this folder.")
     ] = None,
 ) -> None:
-    """Who leads: all runs of a phase, as the organiser sees them."""
+    """Show the leaderboard of a phase, with everything that the organiser may see."""
     if sum((as_json, as_csv, as_latex)) > 1:
-        raise typer.BadParameter("--json, --csv and --latex exclude each other")
-    board = judged_board(phase, store)
+        raise typer.BadParameter("--json, --csv and --latex cannot be combined: choose one")
+    board = load_board(phase, store)
     if figures is not None:
-        _draw(board, figures)
+        _save_figures(board, figures)
     if html is not None:
         export_page(board, html)
-        typer.echo(f"{html / 'index.html'} (to be opened through a web server)", err=True)
+        typer.echo(f"{html / 'index.html'} (open it through a web server)", err=True)
         if board.state != "closed":
             typer.echo(
-                f"phase {phase} is {board.state}: publish this only if all may see what the organiser sees", err=True
+                f"phase {phase} is {board.state}, and the page shows what the organiser sees: "
+                "publish it only if everyone may see that",
+                err=True,
             )
     if as_json:
         typer.echo(json.dumps(board.as_dict(), ensure_ascii=False))
@@ -72,8 +74,8 @@ def leaderboard(
         print_board(board, Console())
 
 
-def judged_board(phase: str, store: str) -> Board:
-    """The board of a phase, up to date with the ledger."""
+def load_board(phase: str, store: str) -> Board:
+    """Return the board of a phase, brought up to date with the ledger."""
     opened = open_existing_store(store)
     try:
         record, scoreboard = Registry(opened).require_phase(phase), Scoreboard(opened)
@@ -84,44 +86,46 @@ def judged_board(phase: str, store: str) -> Board:
         opened.close()
 
 
-def _draw(board: Board, folder: Path) -> None:
-    from leaderboard.figures import save_figures  # the drawing library takes a moment to load
+def _save_figures(board: Board, folder: Path) -> None:
+    from leaderboard.figures import save_figures  # altair is slow to import
 
     written = save_figures(board, folder)
     if not written:
-        typer.echo(f"there is nothing to draw in phase {board.phase} yet", err=True)
+        typer.echo(f"phase {board.phase} has nothing to draw yet", err=True)
     for path in written:
         typer.echo(str(path), err=True)
 
 
 def print_board(board: Board, console: Console) -> None:
-    """The table with small curves, and what its numbers mean."""
-    paces = {row.run: _pace(row, board.checkpoints) for row in board.rows}
-    scale = max((value for pace in paces.values() for value in pace), default=0.0)
-    rows = [({**_cells(row), "curve": sparkline(paces[row.run], scale)}, _style(row)) for row in board.rows]
+    """Print the table with small curves, and explain its columns."""
+    curves = {row.run: _mean_rewards(row, board.checkpoints) for row in board.rows}
+    scale = max((value for curve in curves.values() for value in curve), default=0.0)
+    rows = [({**_cells(row), "curve": sparkline(curves[row.run], scale)}, _style(row)) for row in board.rows]
     headings = list(HEADINGS)
-    anywhere = console.options.update(max_width=sys.maxsize)
-    for spared, longest in SPARED.items():
-        if console.measure(_table(headings, rows, longest), options=anywhere).maximum > console.width:
-            headings.remove(spared)
+    unlimited = console.options.update(max_width=sys.maxsize)
+    for heading, name_width in DROPPED_COLUMNS.items():
+        if console.measure(_table(headings, rows, name_width), options=unlimited).maximum > console.width:
+            headings.remove(heading)
     console.print(f"phase {board.phase} ({board.state}), {board.total:,} rounds", style="bold", highlight=False)
     if board.rows:
-        console.print(_table(headings, rows, LONG))
+        console.print(_table(headings, rows, NAME_WIDTH))
         for heading in headings:
-            if heading in MEANINGS:
-                console.print(f"{heading}: {MEANINGS[heading]}", style="dim", highlight=False)
+            if heading in EXPLANATIONS:
+                console.print(f"{heading}: {EXPLANATIONS[heading]}", style="dim", highlight=False)
     else:
-        console.print("nobody has played a round yet")
+        console.print("no rounds have been played yet")
     for name, signature in board.signatures.items():
         console.print(f"{name}: {signature}", style="dim", highlight=False, markup=False, soft_wrap=True)
 
 
-def _table(headings: Sequence[str], rows: Sequence[tuple[Mapping[str, str | Text], str | None]], longest: int) -> Table:
-    """Rows of cells and styles; names are broken after so many characters."""
+def _table(
+    headings: Sequence[str], rows: Sequence[tuple[Mapping[str, str | Text], str | None]], name_width: int
+) -> Table:
+    """Return a table of rows, which are cells and a style; names wrap after ``name_width`` characters."""
     table = Table(box=None, padding=(0, 1), header_style="bold")
     for heading in headings:
         if heading in ("system", "participant"):
-            table.add_column(heading, max_width=longest, overflow="fold")
+            table.add_column(heading, max_width=name_width, overflow="fold")
         else:
             table.add_column(heading, justify="left" if heading == "curve" else "right", no_wrap=True)
     for cells, style in rows:
@@ -137,14 +141,14 @@ def _style(row: Row) -> str | None:
 
 def _cells(row: Row) -> dict[str, str | Text]:
     last = row.passes[-1] if row.passes else None
-    place = str(row.rank) + _letter(row.group) if row.rank else "" if row.status is RowStatus.FINISHED else "…"
+    rank = str(row.rank) + _letter(row.group) if row.rank else "" if row.status is RowStatus.FINISHED else "…"
     marks = [row.role.value] if row.role is not RoleKind.CONTESTANT else []
     if row.status is not RowStatus.FINISHED:
         marks.append(f"{row.status.value} at {row.progress:.0%}")
     system = _printable(row.system) + (f" ({', '.join(marks)})" if marks else "")
     half = "" if row.interval is None else f"±{(row.interval[1] - row.interval[0]) / 2:.4f}"
     return {
-        "#": place,
+        "#": rank,
         "system": Text(system),
         "participant": Text(_printable(row.participant)),
         "reward": f"{row.reward:,.1f}",
@@ -158,7 +162,7 @@ def _cells(row: Row) -> dict[str, str | Text]:
 
 
 def _letter(group: int | None) -> str:
-    """A name for a group, as long as there are letters."""
+    """Return the letter of a group, or nothing after the 26th."""
     return chr(ord("a") + group - 1) if group is not None and group <= 26 else ""
 
 
@@ -166,20 +170,22 @@ def _printable(name: str) -> str:
     return "".join(character if character.isprintable() else "\ufffd" for character in name)
 
 
-def _pace(row: Row, checkpoints: Sequence[int]) -> list[float]:
-    """Reward per round in equal stretches of the run."""
+def _mean_rewards(row: Row, checkpoints: Sequence[int]) -> list[float]:
+    """Return the reward per round in equal sections of the run."""
     known = checkpoints[: len(row.curve)]
-    ends, paces = [round(row.rounds * (part + 1) / CURVE_WIDTH) for part in range(CURVE_WIDTH)], []
-    begun, before = 0, 0.0
+    ends, means = [round(row.rounds * (part + 1) / CURVE_WIDTH) for part in range(CURVE_WIDTH)], []
+    start, reward_before = 0, 0.0
     for end in ends:
-        place = bisect_right(known, end) - 1
-        if place >= 0 and known[place] > begun:
-            paces.append((row.curve[place] - before) / (known[place] - begun))
-            begun, before = known[place], row.curve[place]
-    return paces
+        index = bisect_right(known, end) - 1
+        if index >= 0 and known[index] > start:
+            means.append((row.curve[index] - reward_before) / (known[index] - start))
+            start, reward_before = known[index], row.curve[index]
+    return means
 
 
 def sparkline(values: Sequence[float], scale: float) -> str:
-    """Values between 0 and ``scale`` as small bars."""
-    top = len(BARS) - 1
-    return "".join(BARS[min(top, round(top * value / scale))] if scale > 0 else BARS[0] for value in values)
+    """Return values between 0 and ``scale`` as a string of small bars."""
+    top = len(SPARKLINE_BARS) - 1
+    return "".join(
+        SPARKLINE_BARS[min(top, round(top * value / scale))] if scale > 0 else SPARKLINE_BARS[0] for value in values
+    )

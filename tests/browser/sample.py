@@ -38,7 +38,7 @@ UNFINISHED = {"acme-reinforce": (7_300, 1), "umbra-linucb": (2_150, 24 * 9)}  # 
 def sample_board() -> Board:
     """A dev phase in its middle."""
     contest = BoardPhase(
-        phase="dev",
+        name="dev",
         state="open",
         total=TOTAL,
         held_out=HeldOutBlock.of(LAYOUT),

@@ -36,7 +36,7 @@ HOSTILE_NAMES = [
 
 
 def dev_phase(state="open", **changes):
-    fields = {"phase": "dev", "state": state, "total": TOTAL, "held_out": HeldOutBlock.of(LAYOUT)}
+    fields = {"name": "dev", "state": state, "total": TOTAL, "held_out": HeldOutBlock.of(LAYOUT)}
     return BoardPhase(**{**fields, "signature": SENTENCE_BLEU.signature, **changes})
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.figures import FIGURES, MAX_RUNS, curve_points, drawn, figure, labels, pass_points, save_figures
+from leaderboard.figures import FIGURES, MAX_RUNS, curve_points, drawn_rows, figure, labels, pass_points, save_figures
 from leaderboard.table import make_board
 from tests.leaderboard import boards
 
@@ -41,7 +41,7 @@ def test_runs_can_be_told_apart_by_their_labels():
 
 def test_of_many_runs_the_best_are_drawn_beside_all_oracles_and_baselines():
     board = boards.crowded_board(100)
-    chosen = drawn(board)
+    chosen = drawn_rows(board)
     assert len(chosen) == MAX_RUNS
     assert {row.system for row in board.rows if row.role != "contestant"} <= {row.system for row in chosen}
     assert "system-000" in {row.system for row in chosen}  # which is as good as an oracle

@@ -56,7 +56,7 @@ def test_an_export_has_the_data_beside_the_page(packed, tmp_path):
 
 
 def test_phases_join_in_one_folder_shortest_first(packed, tmp_path):
-    exported(make_board(boards.dev_phase(phase="training", total=9_000), [], now=boards.NOW), tmp_path)
+    exported(make_board(boards.dev_phase(name="training", total=9_000), [], now=boards.NOW), tmp_path)
     exported(boards.empty_board(), tmp_path)
     written = exported(boards.empty_board(), tmp_path)
     assert json.loads((tmp_path / "page.json").read_text())["phases"] == ["dev", "training"]

@@ -17,7 +17,7 @@ COUNTS = count_ngram_matches("a b", "a c").to_bytes()
 
 
 def contest(total, **changes):
-    plain = {"phase": "dev", "state": "open", "total": total, "held_out": HeldOutBlock(0, 0, []), "signature": "s"}
+    plain = {"name": "dev", "state": "open", "total": total, "held_out": HeldOutBlock(0, 0, []), "signature": "s"}
     return BoardPhase(**{**plain, **changes})
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.metrics import bootstrap
-from leaderboard.metrics.bootstrap import BlockRewards, Difference, interval
+from leaderboard.metrics.bootstrap import BlockRewards, Difference, percentile_interval
 from leaderboard.metrics.significance import paired_block_bootstrap
 from task.rounds import TICKS
 
@@ -53,7 +53,7 @@ def test_one_block_cannot_be_resampled():
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=50), st.floats(0.01, 0.99))
 def test_intervals_are_numpys_quantiles(values, confidence):
     expected = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2])
-    assert interval(values, confidence) == (pytest.approx(expected[0]), pytest.approx(expected[1]))
+    assert percentile_interval(values, confidence) == (pytest.approx(expected[0]), pytest.approx(expected[1]))
 
 
 def test_it_agrees_with_the_bootstrap_over_single_rounds():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from leaderboard.metrics.significance import default_block, paired_block_bootstrap
+from leaderboard.metrics.significance import default_block_length, paired_block_bootstrap
 
 
 def rewards(rounds=3_000, seed=1):
@@ -86,19 +86,19 @@ def test_few_rounds_of_noise_are_seldom_called_a_difference(rounds):
 
 @pytest.mark.parametrize(("rounds", "block"), [(1, None), (9, None), (100, 100), (100, 12)])
 def test_too_few_blocks_are_refused(rounds, block):
-    with pytest.raises(ValueError, match="too few to tell chance from difference; 10 are needed"):
+    with pytest.raises(ValueError, match="too few for a significance test; it needs at least 10"):
         paired_block_bootstrap([0.2] * rounds, [0.1] * rounds, block=block)
 
 
 @pytest.mark.parametrize(("rounds", "block"), [(1, 1), (29, 1), (90, 3), (1_000, 10), (40_000, 34), (1_297_974, 109)])
 def test_default_block_lengths(rounds, block):
-    assert default_block(rounds) == block
+    assert default_block_length(rounds) == block
 
 
 def test_resampling_in_slices_changes_nothing(monkeypatch):
     a, b = rewards(seed=1), rewards(seed=2)
     at_once = paired_block_bootstrap(a, b)
-    monkeypatch.setattr("leaderboard.metrics.significance.LARGEST_DRAW", 1_000)
+    monkeypatch.setattr("leaderboard.metrics.significance.MAX_DRAWS_AT_ONCE", 1_000)
     assert paired_block_bootstrap(a, b) == at_once
 
 

@@ -1,4 +1,4 @@
-"""``banditmt leaderboard`` and the commands that look after it, as they are typed."""
+"""``banditmt leaderboard`` and the admin commands for roles, rebuilding and verifying."""
 
 import io
 import json
@@ -25,7 +25,7 @@ def address(tmp_path):
 
 @pytest.fixture
 def store(address):
-    """A small competition: an oracle of a kind, a baseline, somebody better, somebody in the middle of a run."""
+    """A small competition: an oracle, a baseline, a finished learner, and an unfinished run."""
     store = open_store(address)
     tasks.load(store)
     service = Service(store)
@@ -44,14 +44,14 @@ def store(address):
 
 @pytest.fixture
 def banditmt(store, address, capsys):
-    """Type a command; get its exit code, what it printed and what it complained."""
+    """Run a command; return its exit code, standard output and standard error."""
 
-    def typed(*words):
+    def run_command(*words):
         code = run([*words, "--store", address])
         printed = capsys.readouterr()
         return code, printed.out, printed.err
 
-    return typed
+    return run_command
 
 
 def designate(banditmt):
@@ -71,7 +71,7 @@ class TestLeaderboard:
         assert "slow (running at 50%)" in out
         assert "reward: sentBLEU|" in out
 
-    def test_json_is_the_boards(self, banditmt):
+    def test_json_is_the_board(self, banditmt):
         designate(banditmt)
         code, out, _ = banditmt("leaderboard", "--phase", "dev", "--json")
         rows = {row["system"]: row for row in json.loads(out)["rows"]}
@@ -91,28 +91,28 @@ class TestLeaderboard:
         assert (code, out) == (0, "")
         assert "dev.svg" in err
         monkeypatch.setattr("leaderboard.figures.save_figures", lambda *_: [])
-        assert "nothing to draw in phase mock" in banditmt("leaderboard", "--phase", "mock", "--figures", ".")[2]
+        assert "phase mock has nothing to draw yet" in banditmt("leaderboard", "--phase", "mock", "--figures", ".")[2]
 
-    def test_a_phase_that_nobody_has_played(self, banditmt):
+    def test_a_phase_without_rounds(self, banditmt):
         code, out, _ = banditmt("leaderboard", "--phase", "mock")
         assert code == 0
-        assert "nobody has played a round yet" in out
+        assert "no rounds have been played yet" in out
 
     @pytest.mark.parametrize(
         ("words", "code", "complaint"),
         [
             (("--phase", "finals"), 2, "there is no phase finals (training, mock, dev)"),
-            (("--phase", "dev", "--json", "--csv"), 2, "exclude each other"),
+            (("--phase", "dev", "--json", "--csv"), 2, "cannot be combined"),
             ((), 2, "--phase"),
         ],
     )
-    def test_what_is_refused(self, banditmt, words, code, complaint):
+    def test_wrong_usage_is_one_line_on_standard_error(self, banditmt, words, code, complaint):
         exit_code, out, err = banditmt("leaderboard", *words)
         assert (exit_code, out) == (code, "")
         assert complaint in err
         assert err.count("\n") == 1
 
-    def test_a_store_that_is_not_there(self, tmp_path, capsys):
+    def test_a_missing_store(self, tmp_path, capsys):
         assert run(["leaderboard", "--phase", "dev", "--store", f"sqlite:{tmp_path / 'none'}"]) == 1
         assert "there is no store at" in capsys.readouterr().err
 
@@ -126,7 +126,7 @@ class TestPrinting:
         assert "CEDAR (abandoned at 22%)" in text
 
     @pytest.mark.parametrize(
-        ("width", "spared"),
+        ("width", "dropped"),
         [
             (80, ["participant", "gain", "curve"]),
             (100, ["participant", "gain"]),
@@ -134,20 +134,20 @@ class TestPrinting:
             (120, []),
         ],
     )
-    def test_a_narrow_terminal_leaves_out_what_can_be_spared(self, width, spared):
+    def test_a_narrow_terminal_drops_columns(self, width, dropped):
         console = Console(width=width, record=True, file=io.StringIO())
         print_board(boards.dev_board(), console)
         lines = console.export_text().splitlines()
         headings = ["#", "system", "participant", "reward", "mean", "95 %", "regret", "gap", "BLEU", "gain", "curve"]
         assert lines[1].replace("95 %", "95_%").split() == [
-            heading.replace(" ", "_") for heading in headings if heading not in spared
+            heading.replace(" ", "_") for heading in headings if heading not in dropped
         ]
         assert all(len(line) <= width for line in lines[:14])
-        assert ("█" * 5 in lines[2]) == ("curve" not in spared)
+        assert ("█" * 5 in lines[2]) == ("curve" not in dropped)
         explained = [heading for heading in headings if any(line.startswith(f"{heading}: ") for line in lines[14:-3])]
-        assert explained == [each for each in ("#", "95 %", "gap", "BLEU", "gain", "curve") if each not in spared]
+        assert explained == [each for each in ("#", "95 %", "gap", "BLEU", "gain", "curve") if each not in dropped]
 
-    def test_a_terminal_too_narrow_for_names_breaks_them(self):
+    def test_a_terminal_too_narrow_for_names_wraps_them(self):
         console = Console(width=64, record=True, file=io.StringIO())
         print_board(boards.dev_board(), console)
         lines = console.export_text().splitlines()
@@ -164,7 +164,7 @@ class TestPrinting:
             (30, " 1a  ELM-domain-adapt  0.2982 "),
         ],
     )
-    def test_the_smallest_terminals_get_whole_numbers_only(self, width, first):
+    def test_the_smallest_terminals_cut_no_number(self, width, first):
         console = Console(width=width, record=True, file=io.StringIO())
         print_board(boards.dev_board(), console)
         lines = console.export_text().partition("#:")[0].splitlines()
@@ -174,7 +174,7 @@ class TestPrinting:
             "nothing is cut; unfinished runs have this in place of a rank"
         )
 
-    def test_one_long_name_costs_nobody_a_column(self):
+    def test_one_long_name_drops_no_column(self):
         console = Console(width=120, record=True, file=io.StringIO())
         board = boards.dev_board()
         long = [replace(board.rows[0], system="x" * 64), *board.rows[1:]]
@@ -183,7 +183,7 @@ class TestPrinting:
         assert lines[1].split()[-4:] == ["gap", "BLEU", "gain", "curve"]
         assert "".join(lines).count("x") >= 64
 
-    def test_names_are_neither_markup_nor_control(self):
+    def test_names_are_printed_as_plain_text(self):
         console = Console(width=400, record=True, file=io.StringIO())
         print_board(boards.hostile_board(), console)
         text = console.export_text()
@@ -205,7 +205,7 @@ class TestPrinting:
 
 
 class TestRoles:
-    def test_they_can_be_given_changed_and_taken(self, banditmt):
+    def test_roles_can_be_set_changed_and_removed(self, banditmt):
         designate(banditmt)
         assert banditmt("admin", "family", "set", "acme", "slow", "X")[1] == (
             "slow of acme is of family X, as contestant\n"
@@ -228,7 +228,7 @@ class TestRoles:
     @pytest.mark.parametrize(
         ("words", "code"), [(("nobody", "x"), 1), (("acme", "a b"), 2), (("acme", "x", "--family", "<>"), 2)]
     )
-    def test_what_is_refused(self, banditmt, words, code):
+    def test_invalid_names_are_errors(self, banditmt, words, code):
         exit_code, out, err = banditmt("admin", "oracle", "set", *words)
         assert (exit_code, out, err.count("\n")) == (code, "", 1)
 
@@ -249,7 +249,7 @@ class TestRoles:
             ),
         ],
     )
-    def test_only_a_role_that_was_given_can_be_taken(self, banditmt, words, told):
+    def test_only_an_existing_role_can_be_removed(self, banditmt, words, told):
         designate(banditmt)
         before = banditmt("admin", "roles")
         assert banditmt("admin", *words) == (1, "", f"banditmt: {told}\n")
@@ -268,7 +268,7 @@ class TestRebuildAndVerify:
             "complaints": [],
         }
 
-    def test_a_board_that_was_tampered_with_is_found_and_mended(self, banditmt, store):
+    def test_verify_finds_a_manipulated_board_and_rebuild_repairs_it(self, banditmt, store):
         banditmt("admin", "rebuild", "--phase", "dev")
         [first, *_] = Registry(store).runs("dev")
         document = store.document(documents.run_summaries("dev"), first.id)
@@ -284,7 +284,7 @@ class TestRebuildAndVerify:
         banditmt("admin", "rebuild")
         assert banditmt("admin", "verify")[0] == 0
 
-    def test_right_after_a_competition_the_board_is_first_brought_up_to_date(self, banditmt, store):
+    def test_verify_first_brings_the_board_up_to_date(self, banditmt, store):
         assert store.documents(documents.run_summaries("dev")) == []
         assert banditmt("admin", "verify") == (0, "49 rounds of 4 runs checked, 0 complaints\n", "")
         assert sorted(document["total"][0] for document in store.documents(documents.run_summaries("dev"))) == [
@@ -294,7 +294,7 @@ class TestRebuildAndVerify:
             14,
         ]
 
-    def test_where_a_function_follows_the_ledger_its_failure_is_found(self, banditmt, store, monkeypatch):
+    def test_verify_finds_a_function_that_lags_behind_the_ledger(self, banditmt, store, monkeypatch):
         monkeypatch.setattr("simulator.cli.judging.stack_region", lambda _: "eu-central-1")
         code, out, _ = banditmt("admin", "verify")
         assert (code, out.count("the board does not show its last 14 rounds; rebuild it")) == (1, 3)
@@ -304,7 +304,7 @@ class TestRebuildAndVerify:
         ]
         assert json.loads(banditmt("admin", "verify", "--json")[1])["behind"] == 7
 
-    def test_a_run_that_nobody_opened_is_found_and_taken_off(self, banditmt, store):
+    def test_verify_finds_a_run_without_a_record_and_rebuild_removes_it(self, banditmt, store):
         banditmt("admin", "rebuild")
         document = store.document(documents.run_summaries("dev"), Registry(store).runs("dev")[0].id)
         stray = {**document, "run": "b" * 26}
@@ -317,7 +317,7 @@ class TestRebuildAndVerify:
         banditmt("admin", "rebuild")
         assert banditmt("admin", "verify")[0] == 0
 
-    def test_a_ledger_that_cannot_be_folded_is_told_as_such(self, banditmt, store):
+    def test_verify_reports_a_damaged_ledger(self, banditmt, store):
         first, *_ = Registry(store).runs("dev")
         with sqlite3.connect(store.path) as raw:
             raw.execute(
@@ -329,23 +329,24 @@ class TestRebuildAndVerify:
         assert f"run {first.id}, round 5: the statistics are not those of the translation" in out
 
     @pytest.mark.parametrize("command", ["rebuild", "verify"])
-    def test_a_phase_that_is_not_there(self, banditmt, command):
+    def test_an_unknown_phase(self, banditmt, command):
         code, _, err = banditmt("admin", command, "--phase", "finals")
         assert (code, err) == (2, "banditmt: there is no phase finals (training, mock, dev)\n")
 
 
-def test_the_page_is_written_with_its_data(banditmt, tmp_path, monkeypatch):
+def test_the_page_is_exported_with_its_data(banditmt, tmp_path, monkeypatch):
     monkeypatch.setattr("leaderboard.publication.vega_bundle", lambda: b"the library")
     folder = tmp_path / "site"
-    code, printed, told = banditmt("leaderboard", "--phase", "dev", "--html", str(folder))
-    assert (code, printed) == (0, "")
-    assert "index.html" in told
-    assert "phase dev is open: publish this only if all may see what the organiser sees" in told
+    code, out, err = banditmt("leaderboard", "--phase", "dev", "--html", str(folder))
+    assert (code, out) == (0, "")
+    assert "index.html" in err
+    assert "phase dev is open, and the page shows what the organiser sees: " in err
+    assert "publish it only if everyone may see that" in err
     assert json.loads((folder / "data" / "dev.json").read_text())["phase"] == "dev"
     assert (folder / "vega.js").read_bytes() == b"the library"
 
 
-def test_a_folder_that_cannot_be_written_is_one_line(banditmt, tmp_path):
+def test_a_folder_that_cannot_be_written_is_a_one_line_error(banditmt, tmp_path):
     (tmp_path / "taken").write_text("")
-    code, _, told = banditmt("leaderboard", "--phase", "dev", "--html", str(tmp_path / "taken"))
-    assert (code, told.count("\n")) == (1, 1)
+    code, _, err = banditmt("leaderboard", "--phase", "dev", "--html", str(tmp_path / "taken"))
+    assert (code, err.count("\n")) == (1, 1)
