@@ -68,6 +68,11 @@ class RunStatus:
     reward: float | None = 0.0  # the sum of the rewards that the learner observed; None if only a snapshot is known
     message: str = ""
 
+    @property
+    def mean_reward(self) -> float | None:
+        """The mean observed reward per round; None before the first round, and where the sum is unknown."""
+        return None if self.reward is None or not self.rounds else self.reward / self.rounds
+
 
 Watch = Callable[[RunStatus], None]
 

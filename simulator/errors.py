@@ -1,12 +1,12 @@
-"""What can go wrong in running everything on one machine: each error is one line that says what to do."""
+"""The errors of the simulator: each message is one line that says what to do."""
 
 
 class SimulatorError(Exception):
-    """Anything a user of the simulator can cause and mend."""
+    """An error that a user of the simulator can cause and correct. The root of the tree."""
 
 
 class TemplateError(SimulatorError):
-    """The template is missing, or says something that the local cloud does not understand."""
+    """The template is missing, or the local cloud does not support what it says."""
 
 
 class UsagePlanError(SimulatorError):
@@ -14,4 +14,4 @@ class UsagePlanError(SimulatorError):
 
 
 class ServeError(SimulatorError):
-    """The service cannot be started as it was asked for."""
+    """The service cannot be started with these options."""

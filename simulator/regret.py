@@ -1,32 +1,55 @@
-"""How far behind its oracle a run is while it is played, where the oracle has played before."""
+"""The regret of a run while it is played: how far it is behind an oracle that has played before."""
 
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lambdas.registry import PhaseRecord, Registry
 from lambdas.scoreboard import Scoreboard
-from lambdas.store import Store
+from lambdas.store import Store, open_store
 from leaderboard.families import Families, RoleKind
 from leaderboard.metrics.online import cumulative_rewards
 from leaderboard.summaries import RunIdentity, Summary
 
+if TYPE_CHECKING:
+    from simulator.competition import Competition
+
 
 @dataclass(frozen=True)
 class BaselineRun:
-    """What an oracle had earned after each of its rounds."""
+    """The run of an oracle: its cumulative reward after each round."""
 
-    earned: Sequence[float]
+    cumulative_rewards: Sequence[float]
 
     def regret(self, rounds: int, reward: float) -> float | None:
-        """Of a run that has earned so much, per round; unknown before the first round, and where no oracle has been."""
-        return (self.earned[rounds - 1] - reward) / rounds if 0 < rounds <= len(self.earned) else None
+        """Return the regret per round of a run with this cumulative reward.
+
+        None before the first round, and for more rounds than the oracle has played.
+        """
+        if not 0 < rounds <= len(self.cumulative_rewards):
+            return None
+        return (self.cumulative_rewards[rounds - 1] - reward) / rounds
+
+
+def local_baseline_runs(competition: "Competition", systems: Sequence[str]) -> dict[str, BaselineRun]:
+    """Return the baseline runs of a competition on a local store.
+
+    There are none for other stores and services: reading a ledger in the cloud costs money.
+    """
+    if competition.address or not competition.store.startswith("sqlite:"):
+        return {}
+    store = open_store(competition.store)
+    try:
+        return baseline_runs(store, competition.phase, competition.participant, systems)
+    finally:
+        store.close()
 
 
 def baseline_runs(store: Store, phase: str, participant: str, systems: Sequence[str]) -> dict[str, BaselineRun]:
-    """Of each system that has an oracle, the one by which the leaderboard measures it.
+    """Return, for each system that has an oracle, the run of the oracle that the leaderboard compares it with.
 
-    There are none where feedback is perturbed: what players are told cannot be compared with the accounts.
+    There are none where feedback is noisy: observed rewards cannot be compared with the oracle's true rewards.
     """
     record = Registry(store).phase(phase)
     if record is None or record.feedback.has_noise:
@@ -34,12 +57,12 @@ def baseline_runs(store: Store, phase: str, participant: str, systems: Sequence[
     families, total = _families(store, record), record.phase.layout.total
     newcomers = {name: Summary.begin(RunIdentity("", participant, phase, name, 1, 0), total) for name in systems}
     chosen = {name: oracle.identity.run for name, new in newcomers.items() if (oracle := families.oracle(new))}
-    read = {run: BaselineRun(_earned(store, run)) for run in set(chosen.values())}
-    return {name: read[run] for name, run in chosen.items()}
+    runs = {run: BaselineRun(_cumulative_rewards(store, run)) for run in set(chosen.values())}
+    return {name: runs[run] for name, run in chosen.items()}
 
 
 def _families(store: Store, record: PhaseRecord) -> Families:
-    """The families of a phase; of the ledger no more is read than the rounds of oracles that are new."""
+    """Return the families of a phase, reading no more of the ledger than the new rounds of oracles."""
     registry, scoreboard = Registry(store), Scoreboard(store)
     roles = registry.roles()
     oracles = {(role.participant, role.system) for role in roles if role.kind is RoleKind.ORACLE}
@@ -49,5 +72,5 @@ def _families(store: Store, record: PhaseRecord) -> Families:
     return Families(scoreboard.summaries(record), roles, record.phase.layout.total)
 
 
-def _earned(store: Store, run: str) -> Sequence[float]:
+def _cumulative_rewards(store: Store, run: str) -> Sequence[float]:
     return array("d", cumulative_rewards(result.true_reward for result in store.results(run)))

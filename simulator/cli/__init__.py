@@ -1,4 +1,4 @@
-"""The ``banditmt`` command: one module per group of commands, and one place that turns errors into a line.
+"""The ``banditmt`` command: one module per group of commands, and one place that prints errors as one line.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted, 143 terminated.
 """
@@ -18,12 +18,12 @@ from lambdas.errors import BadRequestError, OrganiserError, ServiceError
 from lambdas.registry import UnknownPhaseError
 from lambdas.store import StoreAddressError
 from learners.errors import LearnerError, UnknownSystemError
-from simulator.cli import admin, corpus, demo, evaluate, leaderboard, learning, serve
+from simulator.cli import admin, corpus, demo, evaluate, leaderboard, playing, serve, systems
 from simulator.errors import SimulatorError
 from task.feedback import FeedbackError
 from task.layout import LayoutError
 
-# What a user can cause and mend: printed as one line. Anything else is a bug, and keeps its traceback.
+# Errors that a user can cause and correct: printed as one line. Anything else is a bug, and keeps its traceback.
 EXPECTED_ERRORS: tuple[type[Exception], ...] = (
     OSError,
     BanditError,
@@ -36,19 +36,19 @@ EXPECTED_ERRORS: tuple[type[Exception], ...] = (
     SimulatorError,
 )
 
-# Of these, what was wrong before anything was tried: the words of the command, or what is exported in their place.
+# Of these, the errors in the command line itself, or in the environment variables that stand for options.
 WRONG_USAGE: tuple[type[Exception], ...] = (
-    BadRequestError,  # a name that nothing can have
+    BadRequestError,  # an invalid name
     ConfigurationError,
     StoreAddressError,
     UnknownPhaseError,
     UnknownSystemError,
 )
 
-INTERRUPTED = 130  # what shells report for Ctrl-C, and typer for KeyboardInterrupt
-TERMINATED = 143  # what they report for a polite kill
+INTERRUPTED = 130  # the exit code of shells after Ctrl-C, and of typer after KeyboardInterrupt
+TERMINATED = 143  # the exit code of shells after SIGTERM
 
-_terminated = False  # was this process asked to end, rather than interrupted?
+_terminated = False  # whether SIGTERM, rather than Ctrl-C, ended the command
 
 app = typer.Typer(
     name="banditmt",
@@ -59,7 +59,7 @@ app = typer.Typer(
 app.command()(demo.demo)
 app.command()(serve.serve)
 app.command()(leaderboard.leaderboard)
-for command in (learning.pretrain, learning.systems, learning.play, learning.compete):
+for command in (systems.pretrain, systems.systems, playing.play, playing.compete):
     app.command()(command)
 app.add_typer(admin.app, name="admin")
 app.add_typer(corpus.app)
@@ -78,47 +78,47 @@ def options(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Options that come before any command."""
+    """Accept the options that come before any command."""
 
 
 def main() -> None:
-    """Entry point of the console script."""
+    """Run the console script."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that cannot show a character is no reason to fail
+            stream.reconfigure(errors="replace")  # a terminal without a character is no reason to fail
     signal.signal(signal.SIGTERM, _terminate)
     sys.exit(run(sys.argv[1:]))
 
 
 def _terminate(_signal: int, frame: FrameType | None) -> None:
-    """End as after Ctrl-C, so that a command that is asked to end leaves nothing behind either; asked twice, die."""
+    """End as after Ctrl-C, so that a terminated command cleans up, too. A second SIGTERM kills the process."""
     global _terminated
     _terminated = True
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     interrupt = signal.getsignal(signal.SIGINT)
-    if not callable(interrupt):  # a shell that runs it in the background lets it ignore Ctrl-C
+    if not callable(interrupt):  # a command in the background of a shell ignores Ctrl-C
         raise KeyboardInterrupt
     interrupt(signal.SIGINT, frame)
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command line and return its exit code; whatever goes wrong is said in one line."""
+    """Run one command line and return its exit code; an expected error is printed as one line."""
     try:
         exit_code = int(app(arguments or ["--help"], prog_name="banditmt", standalone_mode=False) or 0)
     except typer.TyperException as wrong:
         context = getattr(wrong, "ctx", None)
-        if type(wrong).__name__ == "NoArgsIsHelpError":  # a group without a command: typer's way to show its help
+        if type(wrong).__name__ == "NoArgsIsHelpError":  # a group without a command: typer shows its help
             typer.echo(wrong.format_message(), err=True)
             return wrong.exit_code
         advice = f" (see: {context.command_path} --help)" if context else ""
-        return _complain(wrong.format_message() + advice, wrong.exit_code)
+        return _print_error(wrong.format_message() + advice, wrong.exit_code)
     except EXPECTED_ERRORS as failure:
-        return _complain(str(failure), 2 if isinstance(failure, WRONG_USAGE) else 1)
+        return _print_error(str(failure), 2 if isinstance(failure, WRONG_USAGE) else 1)
     if exit_code == INTERRUPTED:
-        return _complain("terminated", TERMINATED) if _terminated else _complain("interrupted", INTERRUPTED)
+        return _print_error("terminated", TERMINATED) if _terminated else _print_error("interrupted", INTERRUPTED)
     return exit_code
 
 
-def _complain(message: str, exit_code: int) -> int:
+def _print_error(message: str, exit_code: int) -> int:
     typer.echo(f"banditmt: {' '.join(message.split())}", err=True)
     return exit_code

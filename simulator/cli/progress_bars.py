@@ -1,12 +1,29 @@
-"""Progress bars, shown only on a terminal, and loading a task into a store with a bar for each phase."""
+"""Progress bars, shown only on a terminal: of loading a task, of training seed models, and of playing runs."""
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TaskID, TextColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from lambdas.store import Store
 from simulator.tasks import load_task
+
+if TYPE_CHECKING:
+    from learners.seed_models.progress import TrainingProgress
+    from learners.seed_models.seed_model import SeedModel
+    from simulator.competition import Competition, RunSpec, RunStatus
 
 
 def progress_bars(*columns: ProgressColumn) -> Progress:
@@ -30,3 +47,73 @@ def load_with_progress(store: Store, task: Path) -> None:
             bars.update(bar_of[phase], completed=done)
 
         load_task(store, task, progress=advance)
+
+
+@contextmanager
+def training_bars(
+    wanted: Sequence["SeedModel[Any]"],
+) -> Iterator[Callable[["SeedModel[Any]", "TrainingProgress | None"], None]]:
+    """Yield a callback that shows the training of each seed model: its steps, its held-out loss and its time."""
+    columns = (
+        TextColumn("{task.description:<12}"),
+        BarColumn(),
+        TextColumn("{task.fields[status]}"),
+        TimeElapsedColumn(),
+    )
+    with progress_bars(*columns) as bars:
+        bar_of = {model: bars.add_task(model.name, total=None, status="") for model in wanted}
+
+        def report(model: "SeedModel[Any]", progress: "TrainingProgress | None") -> None:
+            if model not in bar_of:  # one that a wanted model is made from
+                bar_of[model] = bars.add_task(model.name, total=None, status="")
+            bar = bar_of[model]
+            if progress is None:
+                bars.update(bar, visible=False)
+            else:
+                bars.update(bar, total=progress.steps or None, completed=progress.step, status=progress.status)
+
+        yield report
+
+
+@contextmanager
+def run_bars(competition: "Competition", specs: Sequence["RunSpec"]) -> Iterator[Callable[["RunStatus"], None]]:
+    """Yield a callback that shows each run: its mean reward, its regret where that is known, its speed, the time left.
+
+    A failure is printed at once, terminal or not: other runs may take hours until the results are listed.
+    """
+    from simulator.competition import RunState
+    from simulator.regret import local_baseline_runs
+
+    columns = (
+        TextColumn("{task.description:<18}"),
+        BarColumn(),
+        TextColumn("{task.completed:,}/{task.total:,}"),
+        TextColumn("reward {task.fields[mean]:.4f}{task.fields[regret]}"),
+        TextColumn("{task.fields[speed]:.0f}/s"),
+        TimeRemainingColumn(),
+    )
+    with progress_bars(*columns) as bars:
+        bar_of: dict[str, TaskID] = {}
+        oracles = {} if bars.disable else local_baseline_runs(competition, [spec.label for spec in specs])
+
+        def regret(status: "RunStatus") -> str:
+            oracle = oracles.get(status.spec.label)
+            if oracle is None or status.reward is None:
+                return ""
+            per_round = oracle.regret(status.rounds, status.reward)
+            return "" if per_round is None else f" regret {per_round:z.4f}"
+
+        def watch(status: "RunStatus") -> None:
+            label = status.spec.label
+            if label not in bar_of:
+                bar_of[label] = bars.add_task(
+                    label, total=status.total, completed=status.rounds, mean=0.0, regret="", speed=0.0
+                )
+            speed = next(bar for bar in bars.tasks if bar.id == bar_of[label]).speed or 0.0
+            mean = status.mean_reward or 0.0
+            bars.update(bar_of[label], completed=status.rounds, mean=mean, regret=regret(status), speed=speed)
+            if status.state is RunState.FAILED:
+                line = f"banditmt: {label} failed: {' '.join(status.message.split())}"
+                bars.console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+        yield watch

@@ -1,4 +1,4 @@
-"""Runs side by side: each as if it were alone, whatever happens to the others."""
+"""Runs side by side: each ends as if it had been alone, whatever happens to the others."""
 
 import os
 import random
@@ -34,7 +34,7 @@ from simulator.competition import (
     play_run,
     run_specs,
 )
-from tests.simulator.games import make_competition
+from tests.simulator.small_task import make_competition
 
 ROUNDS = 30
 
@@ -44,7 +44,7 @@ def competition(tmp_path_factory):
     return make_competition(tmp_path_factory.mktemp("competition"), [BNMT])
 
 
-def elsewhere(competition, folder):
+def new_ledger(competition, folder):
     """The same task and models, with a ledger and run folders of their own."""
     fresh = make_competition(folder)
     return Competition(fresh.store, "dev", competition.models, fresh.folder)
@@ -71,7 +71,7 @@ def final_state(competition, spec):
     return snapshot.values, {name: array.tolist() for name, array in snapshot.arrays.items()}
 
 
-def test_each_system_with_each_seed_but_static_ones_once():
+def test_each_system_plays_with_each_seed_and_static_ones_once():
     listed = run_specs(["copy-source", "BNMT-EL", "copy-source"], seeds=2)
     assert listed == [
         RunSpec("copy-source"),
@@ -81,14 +81,14 @@ def test_each_system_with_each_seed_but_static_ones_once():
     assert [one.label for one in run_specs(["BNMT-EL"])] == ["BNMT-EL"]
 
 
-def test_unknown_systems_are_refused_before_anything_is_played():
+def test_unknown_systems_are_refused_before_the_first_round():
     with pytest.raises(UnknownSystemError):
         run_specs(["copy-source", "nope"])
 
 
-def test_runs_side_by_side_are_as_if_alone_and_a_bad_one_disturbs_nobody(competition, tmp_path):
-    here, alone = elsewhere(competition, tmp_path / "here"), elsewhere(competition, tmp_path / "alone")
-    good, bad = RunSpec("BNMT-EL-VALUE", 3), RunSpec("WNMT-EL")  # which has no seed model
+def test_runs_side_by_side_equal_runs_alone_and_a_failed_one_disturbs_none(competition, tmp_path):
+    here, alone = new_ledger(competition, tmp_path / "here"), new_ledger(competition, tmp_path / "alone")
+    good, bad = RunSpec("BNMT-EL-VALUE", 3), RunSpec("WNMT-EL")  # it has no seed model
     seen: list[RunStatus] = []
     ends = compete(here, [bad, good, RunSpec("copy-source")], processes=2, watch=seen.append)
     assert [end.state for end in ends] == [RunState.FAILED, RunState.FINISHED, RunState.FINISHED]
@@ -101,35 +101,35 @@ def test_runs_side_by_side_are_as_if_alone_and_a_bad_one_disturbs_nobody(competi
     assert final_state(here, good) == final_state(alone, good)
 
 
-def test_a_model_that_diverges_stops_its_run_and_what_was_played_is_kept(competition, tmp_path, monkeypatch):
-    here, player = elsewhere(competition, tmp_path), RunSpec("BNMT-EL-CV")
+def test_a_model_that_diverges_stops_its_run_and_its_rounds_are_kept(competition, tmp_path, monkeypatch):
+    here, spec = new_ledger(competition, tmp_path), RunSpec("BNMT-EL-CV")
     system = SYSTEMS["BNMT-EL-CV"]
     assert isinstance(system, BanditSystem)
     wild = replace(system.config, optimiser=OptimiserConfig(Method.ADAM, learning_rate=0.5))
     with monkeypatch.context() as patch:
         patch.setitem(SYSTEMS, "BNMT-EL-CV", replace(system, config=wild))
-        for _ in range(2):  # it ends in the same way when somebody tries to go on
+        for _ in range(2):  # it ends in the same way when it is resumed
             with pytest.raises(DivergedError, match=r"has grown to .*: try a smaller learning rate"):
-                play_run(here, player)
-    played = journal(here, player)
+                play_run(here, spec)
+    played = journal(here, spec)
     assert 0 < len(played) < ROUNDS
     with closing(open_store(here.store)) as store:
         run = Registry(store).runs("dev")[0].id
         assert [(one.translation, one.true_reward) for one in store.rounds(run)] == [one[1:] for one in played]
     with pytest.raises(SnapshotError, match="the snapshot is of the configuration"):
-        play_run(here, player)
+        play_run(here, spec)
 
 
 def test_a_finished_run_is_not_played_again(competition, tmp_path):
-    here, player = elsewhere(competition, tmp_path), RunSpec("copy-source")
-    first, before = play_run(here, player), journal(here, player)
-    again = play_run(here, player)
+    here, spec = new_ledger(competition, tmp_path), RunSpec("copy-source")
+    first, before = play_run(here, spec), journal(here, spec)
+    again = play_run(here, spec)
     assert (again.state, again.rounds, again.reward) == (RunState.FINISHED, ROUNDS, pytest.approx(first.reward))
-    assert journal(here, player) == before
+    assert journal(here, spec) == before
 
 
 def test_run_folders_of_another_ledger_are_refused(competition, tmp_path):
-    here = elsewhere(competition, tmp_path / "here")
+    here = new_ledger(competition, tmp_path / "here")
     play_run(here, RunSpec("copy-source"))
     other = make_competition(tmp_path / "other")
     with pytest.raises(
@@ -146,24 +146,24 @@ def test_run_folders_of_another_ledger_are_refused(competition, tmp_path):
         (RunSpec("BNMT-SZO-CV", 1), RunSpec("BNMT-SZO-CV", 2), "seed 1, not 2"),
     ],
 )
-def test_a_run_goes_on_only_as_the_system_that_began_it(begun, resumed, difference, competition, tmp_path):
-    here = elsewhere(competition, tmp_path)
-    interrupt(here, begun)
+def test_a_run_is_resumed_only_as_the_system_that_began_it(begun, resumed, difference, competition, tmp_path):
+    here = new_ledger(competition, tmp_path)
+    play_one_round(here, begun)
     with pytest.raises(SnapshotError, match=f"was begun with {difference}: "):
         play_run(here, resumed)
     assert play_run(here, begun).state is RunState.FINISHED
 
 
-def test_a_run_goes_on_only_with_the_seed_model_that_it_began_with(competition, tmp_path):
-    here, player = elsewhere(competition, tmp_path / "here"), RunSpec("BNMT-EL-CV")
-    interrupt(here, player)
+def test_a_run_is_resumed_only_with_its_seed_model(competition, tmp_path):
+    here, spec = new_ledger(competition, tmp_path / "here"), RunSpec("BNMT-EL-CV")
+    play_one_round(here, spec)
     other = make_competition(tmp_path / "other", [BNMT], seed=1)
     with pytest.raises(SnapshotError, match=r"was begun with model bnmt '[0-9a-f]{64}', not '[0-9a-f]{64}': "):
-        play_run(Competition(here.store, "dev", other.models, here.folder), player)
+        play_run(Competition(here.store, "dev", other.models, here.folder), spec)
 
 
-def interrupt(competition, spec):
-    """Play one round."""
+def play_one_round(competition, spec):
+    """Play one round, and interrupt the run."""
 
     def stop(status):
         if status.rounds == 1:
@@ -174,7 +174,7 @@ def interrupt(competition, spec):
 
 
 def test_without_its_seed_model_a_system_opens_no_run(competition, tmp_path):
-    here = elsewhere(competition, tmp_path)
+    here = new_ledger(competition, tmp_path)
     with pytest.raises(LearnerError, match="there is no seed model wnmt"):
         play_run(here, RunSpec("WNMT-EL"))
     store = open_store(here.store)
@@ -182,7 +182,7 @@ def test_without_its_seed_model_a_system_opens_no_run(competition, tmp_path):
     store.close()
 
 
-PLAYER = """
+CHILD = """
 import os
 import signal
 import sys
@@ -209,25 +209,25 @@ play_run(Competition(store, "dev", Path(models), Path(folder)), RunSpec("BNMT-EL
 """
 
 
-def test_killed_at_random_rounds_it_ends_as_if_it_had_not_been(competition, tmp_path):
-    player, here, whole = RunSpec("BNMT-EL-VALUE", 3), *(elsewhere(competition, tmp_path / name) for name in "ab")
+def test_a_run_killed_at_random_rounds_ends_as_an_undisturbed_one(competition, tmp_path):
+    spec, here, whole = RunSpec("BNMT-EL-VALUE", 3), *(new_ledger(competition, tmp_path / name) for name in "ab")
     rng, played = random.Random(5), 0
     for _ in range(2):
         fuse = rng.randint(5, 12)  # after a snapshot of a network that has learned
-        command = [sys.executable, "-c", PLAYER, here.store, str(here.models), str(here.folder), str(fuse)]
+        command = [sys.executable, "-c", CHILD, here.store, str(here.models), str(here.folder), str(fuse)]
         assert subprocess.run(command, env={**os.environ, "OMP_NUM_THREADS": "1"}).returncode == -signal.SIGKILL
         played += fuse
-    assert len(journal(here, player)) == played
-    assert 4 <= RunFolder(here.run_folder(player)).snapshot_rounds() <= played
-    play_run(here, player)
-    play_run(whole, player)
-    assert journal(here, player) == journal(whole, player)
-    assert final_state(here, player) == final_state(whole, player)
+    assert len(journal(here, spec)) == played
+    assert 4 <= RunFolder(here.run_folder(spec)).snapshot_rounds() <= played
+    play_run(here, spec)
+    play_run(whole, spec)
+    assert journal(here, spec) == journal(whole, spec)
+    assert final_state(here, spec) == final_state(whole, spec)
     assert ledger_and_curve(here) == ledger_and_curve(whole)
 
 
-def upon_start(monkeypatch, strike):
-    """Do something to each player as soon as its process exists: long before it has imported anything."""
+def after_start(monkeypatch, strike):
+    """Call ``strike`` with each process as soon as it exists: long before it has imported anything."""
     start = SpawnProcess.start
 
     def start_and_strike(process):
@@ -244,7 +244,7 @@ def interrupt_here(_process):
 def terminate_here(_process):
     handler = signal.getsignal(signal.SIGINT)
     assert callable(handler)
-    handler(signal.SIGINT, None)  # what the command does when it is terminated
+    handler(signal.SIGINT, None)  # as the command does when it is terminated
 
 
 def kill(process):
@@ -265,10 +265,10 @@ def interrupt_here_and_kill(process):
         (kill, RunState.FAILED, "its process died (-9)"),
     ],
 )
-def test_a_player_is_struck_before_it_plays(competition, tmp_path, monkeypatch, strike, state, message):
-    here, player = elsewhere(competition, tmp_path), RunSpec("copy-source")
-    upon_start(monkeypatch, strike)
-    assert compete(here, [player]) == [RunStatus(player, state, message=message)]
+def test_a_process_is_stopped_before_its_first_round(competition, tmp_path, monkeypatch, strike, state, message):
+    here, spec = new_ledger(competition, tmp_path), RunSpec("copy-source")
+    after_start(monkeypatch, strike)
+    assert compete(here, [spec]) == [RunStatus(spec, state, message=message)]
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 
@@ -276,9 +276,9 @@ def earned(competition, spec):
     return pytest.approx(sum(reward for *_, reward in journal(competition, spec)))
 
 
-def test_whatever_ends_a_run_its_last_word_counts_every_round(competition, tmp_path, monkeypatch):
+def test_the_last_report_of_a_run_counts_every_round(competition, tmp_path, monkeypatch):
     """Rounds are much faster than reports."""
-    here, player, told = elsewhere(competition, tmp_path), RunSpec("copy-source"), list[RunStatus]()
+    here, spec, reported = new_ledger(competition, tmp_path), RunSpec("copy-source"), list[RunStatus]()
     write = Journal.write
 
     def write_until_the_eighth(journal, entry):
@@ -289,19 +289,19 @@ def test_whatever_ends_a_run_its_last_word_counts_every_round(competition, tmp_p
     with monkeypatch.context() as patch:
         patch.setattr(Journal, "write", write_until_the_eighth)
         with pytest.raises(OSError, match="the disk is full"):
-            play_run(here, player, watch=told.append)
-    assert told[0] == RunStatus(player, RunState.PLAYING, 0, ROUNDS, 0.0)
-    assert told[-1] == RunStatus(player, RunState.PLAYING, 8, ROUNDS, earned(here, player))
-    play_run(here, player, watch=told.append)
-    assert told[-1] == RunStatus(player, RunState.PLAYING, ROUNDS, ROUNDS, earned(here, player))
+            play_run(here, spec, watch=reported.append)
+    assert reported[0] == RunStatus(spec, RunState.PLAYING, 0, ROUNDS, 0.0)
+    assert reported[-1] == RunStatus(spec, RunState.PLAYING, 8, ROUNDS, earned(here, spec))
+    play_run(here, spec, watch=reported.append)
+    assert reported[-1] == RunStatus(spec, RunState.PLAYING, ROUNDS, ROUNDS, earned(here, spec))
 
 
-def test_a_run_that_goes_on_begins_with_what_was_played_before(competition, tmp_path):
-    here, player, told = elsewhere(competition, tmp_path), RunSpec("BNMT-EL-CV"), list[RunStatus]()
-    interrupt(here, player)
-    before = earned(here, player)
-    play_run(here, player, watch=told.append)
-    assert told[0] == RunStatus(player, RunState.PLAYING, 1, ROUNDS, before)
+def test_a_resumed_run_reports_its_earlier_rounds_first(competition, tmp_path):
+    here, spec, reported = new_ledger(competition, tmp_path), RunSpec("BNMT-EL-CV"), list[RunStatus]()
+    play_one_round(here, spec)
+    before = earned(here, spec)
+    play_run(here, spec, watch=reported.append)
+    assert reported[0] == RunStatus(spec, RunState.PLAYING, 1, ROUNDS, before)
 
 
 @pytest.mark.parametrize(
@@ -311,32 +311,36 @@ def test_a_run_that_goes_on_begins_with_what_was_played_before(competition, tmp_
         (kill, RunState.FAILED, "its process died (-9)"),
     ],
 )
-def test_what_was_played_before_is_told_of_runs_that_did_not_get_to_play(
+def test_earlier_rounds_are_reported_for_runs_that_were_stopped_before_they_played(
     strike, first, message, competition, tmp_path, monkeypatch
 ):
-    here, struck, waiting = elsewhere(competition, tmp_path), RunSpec("copy-source"), RunSpec("copy-source", 1, "other")
-    interrupt(here, struck)
-    interrupt(here, waiting)
-    upon_start(monkeypatch, strike)
+    here, struck, waiting = (
+        new_ledger(competition, tmp_path),
+        RunSpec("copy-source"),
+        RunSpec("copy-source", 1, "other"),
+    )
+    play_one_round(here, struck)
+    play_one_round(here, waiting)
+    after_start(monkeypatch, strike)
     ends = compete(here, [struck, waiting], processes=1)
     assert ends[0] == RunStatus(struck, first, 1, reward=None, message=message)
-    assert (ends[1].rounds, ends[1].reward) == (1, None)  # a snapshot does not know what was earned
+    assert (ends[1].rounds, ends[1].reward) == (1, None)  # a snapshot does not have the rewards
 
 
-def test_a_player_that_dies_stays_where_it_was_last_seen(competition, tmp_path, monkeypatch):
-    here, player = elsewhere(competition, tmp_path), RunSpec("BNMT-EL-VALUE")
-    told, processes = list[RunStatus](), list[SpawnProcess]()
-    interrupt(here, player)
-    before = earned(here, player)
-    upon_start(monkeypatch, processes.append)
+def test_a_process_that_dies_ends_with_its_last_report(competition, tmp_path, monkeypatch):
+    here, spec = new_ledger(competition, tmp_path), RunSpec("BNMT-EL-VALUE")
+    reported, processes = list[RunStatus](), list[SpawnProcess]()
+    play_one_round(here, spec)
+    before = earned(here, spec)
+    after_start(monkeypatch, processes.append)
 
     def watch(status):
-        told.append(status)
+        reported.append(status)
         kill(processes[0])
 
-    ends = compete(here, [player], watch=watch)
-    assert told[0] == RunStatus(player, RunState.PLAYING, 1, ROUNDS, before)
-    assert ends == told[-1:] == [replace(told[-2], state=RunState.FAILED, message="its process died (-9)")]
+    ends = compete(here, [spec], watch=watch)
+    assert reported[0] == RunStatus(spec, RunState.PLAYING, 1, ROUNDS, before)
+    assert ends == reported[-1:] == [replace(reported[-2], state=RunState.FAILED, message="its process died (-9)")]
 
 
 TERMINAL = """
@@ -356,33 +360,33 @@ main()
 """
 
 
-def test_ctrl_c_in_a_terminal_reaches_players_that_still_import(competition, tmp_path):
-    here = elsewhere(competition, tmp_path)
+def test_ctrl_c_in_a_terminal_reaches_processes_that_still_import(competition, tmp_path):
+    here = new_ledger(competition, tmp_path)
     places = ["--store", here.store, "--models", str(here.models), "--runs", str(here.folder)]
     command = [sys.executable, "-c", TERMINAL, "compete", "copy-source", "BNMT-EL", "--phase", "dev", *places]
     typed = subprocess.run(command, capture_output=True, text=True, start_new_session=True)
     assert typed.stdout.splitlines() == [
-        "copy-source: interrupted, 0 rounds the same command resumes it",
+        "copy-source: interrupted, 0 rounds; the same command resumes it",
         "BNMT-EL: interrupted, 0 rounds",
     ]
     assert (typed.returncode, typed.stderr) == (130, "banditmt: interrupted\n")
 
 
-def _load_for_ever(_competition, _spec, _reports):
+def _import_forever(_competition, _spec, _reports):
     time.sleep(600)
 
 
-def test_a_player_that_is_asked_twice_while_it_loads_ends_at_once(competition, tmp_path, monkeypatch):
-    monkeypatch.setattr("simulator.competition._play_and_report", _load_for_ever)
-    with blocked_interrupts():  # which a player inherits, until it is ready
-        player = RunProcess(elsewhere(competition, tmp_path), RunSpec("copy-source"))
-    player.stop()
-    assert not player.reports.poll(0.5)
-    player.stop()
-    assert player.next_report() == RunStatus(
+def test_a_process_that_is_asked_twice_while_it_imports_ends_at_once(competition, tmp_path, monkeypatch):
+    monkeypatch.setattr("simulator.competition._play_and_report", _import_forever)
+    with blocked_interrupts():  # which a child process inherits, until it is ready
+        process = RunProcess(new_ledger(competition, tmp_path), RunSpec("copy-source"))
+    process.stop()
+    assert not process.reports.poll(0.5)
+    process.stop()
+    assert process.next_report() == RunStatus(
         RunSpec("copy-source"), RunState.INTERRUPTED, message="the same command resumes it"
     )
-    player.close()
+    process.close()
 
 
 ABANDONED = """
@@ -405,11 +409,11 @@ compete(Competition(store, "dev", Path(models), Path(folder)), [RunSpec("copy-so
 """
 
 
-def test_a_player_whose_parent_is_killed_ends_without_a_word(competition, tmp_path):
-    here = elsewhere(competition, tmp_path)
+def test_a_process_whose_parent_is_killed_ends_silently(competition, tmp_path):
+    here = new_ledger(competition, tmp_path)
     command = [sys.executable, "-c", ABANDONED, here.store, str(here.models), str(here.folder)]
-    abandoned = subprocess.run(command, capture_output=True, text=True)  # waits until the player has ended, too
+    abandoned = subprocess.run(command, capture_output=True, text=True)  # waits until its child has ended, too
     assert (abandoned.returncode, abandoned.stdout, abandoned.stderr) == (-signal.SIGKILL, "", "")
     with closing(open_store(here.store)) as store:
-        (run,) = Registry(store).runs("dev")  # it came as far as its first report
+        (run,) = Registry(store).runs("dev")  # its child came as far as its first report
         assert list(store.rounds(run.id)) == []

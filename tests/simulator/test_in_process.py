@@ -1,4 +1,4 @@
-"""One suite of behaviour for every way to play: what a participant sees does not depend on the way in."""
+"""Playing in process and over HTTP: one suite, because a participant sees no difference."""
 
 import functools
 from contextlib import contextmanager
@@ -40,7 +40,7 @@ def store(tmp_path):
     store.close()
 
 
-read_template = functools.cache(SamTemplate.load)  # it takes a moment
+read_template = functools.cache(SamTemplate.load)  # it is slow to load
 
 
 @contextmanager
@@ -87,7 +87,7 @@ def test_dev_can_be_played_again(client):
     assert play(second) == scores
 
 
-def test_an_unfinished_run_goes_on(client):
+def test_an_unfinished_run_is_resumed(client):
     first = client.open_run(phase="dev", system="copy")
     first.sentence()
     score = first.submit("a translation")
@@ -99,7 +99,7 @@ def test_an_unfinished_run_goes_on(client):
     assert len(play(second)) == 13
 
 
-def test_a_finished_run_can_be_looked_at(client):
+def test_a_finished_run_can_be_read(client):
     run = client.open_run(phase="mock", system="copy")
     play(run)
     again = client.get_run(run.id)
@@ -116,7 +116,7 @@ def test_training_is_played_once(client):
     assert (refused.value.code, refused.value.status, refused.value.run) == ("already_played", 409, run.id)
 
 
-def test_another_translation_for_a_settled_round_is_refused(client):
+def test_another_translation_for_a_committed_round_is_refused(client):
     here, there = (client.open_run(phase="mock", system="copy") for _ in range(2))
     here.sentence()
     there.sentence()
@@ -136,13 +136,13 @@ def test_phases(client):
 
 
 @pytest.mark.parametrize("state", [PhaseState.CLOSED, PhaseState.FROZEN])
-def test_no_run_begins_in_a_phase_that_is_not_open(state, store, client):
+def test_no_run_is_opened_in_a_phase_that_is_not_open(state, store, client):
     Registry(store).set_phase_state("dev", state)
     with pytest.raises(PhaseClosedError):
         client.open_run(phase="dev", system="copy")
 
 
-def test_budgets_are_kept(store, client):
+def test_the_limit_on_runs_holds(store, client):
     Registry(store).set_phase_state("mock", PhaseState.OPEN, runs=1)
     play(client.open_run(phase="mock", system="copy"))
     with pytest.raises(QuotaExceededError):
@@ -150,41 +150,41 @@ def test_budgets_are_kept(store, client):
 
 
 @pytest.mark.parametrize(("phase", "system"), [("nope", "copy"), ("", "copy")])
-def test_an_unknown_phase(phase, system, client):
+def test_an_unknown_phase_is_refused(phase, system, client):
     with pytest.raises(NotFoundError):
         client.open_run(phase=phase, system=system)
 
 
 @pytest.mark.parametrize("system", ["", "a" * 500, "two\nlines"])
-def test_a_name_that_no_system_can_have(system, client):
+def test_an_invalid_system_name_is_refused(system, client):
     with pytest.raises(InvalidRequestError):
         client.open_run(phase="mock", system=system)
 
 
 @pytest.mark.parametrize("run", ["nope", "a" * 26, "../phases"])
-def test_an_unknown_run(run, client):
+def test_an_unknown_run_is_refused(run, client):
     with pytest.raises(NotFoundError):
         client.get_run(run)
 
 
-def test_a_translation_beyond_all_reason(client):
+def test_a_translation_beyond_the_limit_is_refused(client):
     run = client.open_run(phase="mock", system="copy")
     sentence = run.sentence()
     with pytest.raises(InvalidTranslationError, match="the limit is 4,000"):
         run.submit("word " * 10_000)
-    with pytest.raises(InvalidRequestError) as refused:  # by the service itself, whoever the client is
+    with pytest.raises(InvalidRequestError) as refused:  # by the service itself, whatever the client checks
         client._connection.translate(run.id, sentence.id, "word " * 10_000)
     assert refused.value.code == "too_large"
     assert run.submit("word") >= 0
 
 
-def test_somebody_else_s_run_does_not_exist(store, client):
+def test_a_run_of_another_participant_does_not_exist(store, client):
     foreign = in_process_client(store, "rival").open_run(phase="mock", system="copy")
     with pytest.raises(NotFoundError):
         client.get_run(foreign.id)
 
 
-def test_the_leaderboard(client):
+def test_the_leaderboard_can_be_read(client):
     play(client.open_run(phase="mock", system="copy"))
     play(client.open_run(phase="training", system="copy"))
     [row] = client.leaderboard("mock")["rows"]
@@ -194,31 +194,31 @@ def test_the_leaderboard(client):
         client.leaderboard("finals")
 
 
-def test_a_client_shows_whose_it_is(store):
+def test_the_repr_of_a_client_names_its_participant(store):
     assert repr(in_process_client(store, "acme")) == "Client(InProcessConnection('acme'))"
     assert isinstance(in_process_client(store, "acme"), Client)
 
 
-def test_runs_that_begin_at_once_register_their_participant_together(store, monkeypatch):
-    """Between the look and the registration, another process has registered the same name."""
+def test_runs_that_start_together_register_their_participant_once(store, monkeypatch):
+    """Another process registers the same name between the lookup and the registration."""
     look = Registry.participant
     registered: list[str] = []
 
-    def overtaken(registry, name):
+    def registered_meanwhile(registry, name):
         found = look(registry, name)
         if not registered:
             registered.append(name)
             registry.add_participant(name)
         return found
 
-    monkeypatch.setattr(Registry, "participant", overtaken)
+    monkeypatch.setattr(Registry, "participant", registered_meanwhile)
     with in_process_client(store, "acme") as client:
         assert client.open_run(phase="dev", system="copy").progress.index == 0
     assert registered == ["acme"]
 
 
 class BusyStore(SQLiteStore):
-    """Another process writes for longer than anybody waits, some times."""
+    """A store that is busy for the next ``refusals`` writes."""
 
     refusals = 0
 
@@ -238,7 +238,7 @@ def busy(tmp_path, monkeypatch):
     store.close()
 
 
-def test_a_run_survives_a_store_that_is_busy_for_a_while(busy):
+def test_a_run_survives_a_busy_store(busy):
     run = in_process_client(busy, "acme").open_run(phase="dev", system="copy")
     next(iter(run))
     busy.refusals = 2
@@ -246,7 +246,7 @@ def test_a_run_survives_a_store_that_is_busy_for_a_while(busy):
     assert run.progress.index == 1
 
 
-def test_a_store_that_stays_busy_is_told_and_nothing_is_committed(busy):
+def test_a_store_that_stays_busy_is_reported_and_nothing_is_committed(busy):
     run = in_process_client(busy, "acme").open_run(phase="dev", system="copy")
     next(iter(run))
     busy.refusals = 99

@@ -5,7 +5,7 @@ import pytest
 from learners.errors import LearnerError
 from learners.seed_models.catalogue import BNMT, BNMT_ORACLE, SMT, SMT_ORACLE
 from simulator.pretraining import needed_models, train_seed_models
-from tests.simulator.games import write_task
+from tests.simulator.small_task import write_task
 
 
 def test_models_of_another_task_are_refused(tmp_path):

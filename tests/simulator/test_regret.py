@@ -1,4 +1,4 @@
-"""Regret while a run is played: what the leaderboard will say, as far as the oracle has been."""
+"""Regret while a run is played: what the leaderboard will show, for as many rounds as the oracle has played."""
 
 import pytest
 
@@ -35,7 +35,7 @@ def play(store, system, *, suffix="", rounds=None, oracle=False):
     return [answer.score for answer in answers]
 
 
-def test_per_round_so_far_and_unknown_where_the_oracle_has_not_been():
+def test_regret_is_per_round_and_unknown_beyond_the_rounds_of_the_oracle():
     oracle = BaselineRun([0.5, 1.25])
     assert oracle.regret(1, 0.25) == 0.25
     assert oracle.regret(2, 0.25) == 0.5
@@ -44,7 +44,7 @@ def test_per_round_so_far_and_unknown_where_the_oracle_has_not_been():
     assert oracle.regret(3, 0.25) is None
 
 
-def test_it_is_what_the_leaderboard_says(store):
+def test_regret_equals_that_of_the_leaderboard(store):
     tasks.load(store)
     play(store, "X-oracle", suffix=" secretref", oracle=True)
     earned = play(store, "X-learner", suffix=" und")
@@ -52,22 +52,22 @@ def test_it_is_what_the_leaderboard_says(store):
     record, scoreboard = Registry(store).require_phase("dev"), Scoreboard(store)
     scoreboard.catch_up(record)
     board = {row.system: row for row in scoreboard.board(record).rows}
-    told = board["X-learner"].regret
-    assert told is not None
-    assert known["X-learner"].regret(ROUNDS, sum(earned)) == pytest.approx(told.value)
-    assert known["other"] is known["X-learner"]  # whose own family has no oracle
+    shown = board["X-learner"].regret
+    assert shown is not None
+    assert known["X-learner"].regret(ROUNDS, sum(earned)) == pytest.approx(shown.value)
+    assert known["other"] is known["X-learner"]  # its own family has no oracle
 
 
-def test_each_is_measured_by_the_oracle_of_its_family_as_far_as_that_has_played(store):
+def test_each_system_is_compared_with_the_oracle_of_its_family(store):
     tasks.load(store)
     best = play(store, "X-oracle", suffix=" secretref", oracle=True)
     other = play(store, "Y-oracle", rounds=3, oracle=True)
     known = baseline_runs(store, "dev", "acme", ["X-new", "Y-new"])
-    assert list(known["X-new"].earned) == pytest.approx([sum(best[: k + 1]) for k in range(ROUNDS)])
-    assert list(known["Y-new"].earned) == pytest.approx([sum(other[: k + 1]) for k in range(3)])
+    assert list(known["X-new"].cumulative_rewards) == pytest.approx([sum(best[: k + 1]) for k in range(ROUNDS)])
+    assert list(known["Y-new"].cumulative_rewards) == pytest.approx([sum(other[: k + 1]) for k in range(3)])
 
 
-def test_there_is_none_without_an_oracle_or_a_phase_or_where_feedback_is_perturbed(store):
+def test_there_is_no_baseline_without_an_oracle_or_a_phase_or_with_noisy_feedback(store):
     assert baseline_runs(store, "dev", "acme", ["X-learner"]) == {}
     tasks.load(store, feedback=FeedbackSpec("granular:5"))
     play(store, "X-oracle", suffix=" secretref", rounds=2)

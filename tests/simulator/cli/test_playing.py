@@ -1,21 +1,19 @@
-"""The commands that make seed models and let systems play."""
+"""``banditmt play`` and ``compete``: one run, or many side by side."""
 
 import json
 import os
 import re
 import signal
 from multiprocessing.context import SpawnProcess
-from pathlib import Path
 
 import pytest
 
 from lambdas.store import open_store
 from learners.journal import Journal
-from learners.systems.registry import SYSTEMS
 from simulator import cli, competition
 from simulator.competition import RunState, RunStatus
 from tests.simulator.cli.serve_process import call, serving
-from tests.simulator.games import write_task
+from tests.simulator.small_task import write_task
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +28,7 @@ def no_environment(monkeypatch):
 
 
 @pytest.fixture
-def places(tmp_path):
+def folders(tmp_path):
     return ["--store", f"sqlite:{tmp_path / 'store'}", "--models", str(tmp_path / "models"), "--runs", str(tmp_path)]
 
 
@@ -39,49 +37,26 @@ def printed(capsys, arguments, code=0):
     return capsys.readouterr()
 
 
-def test_systems_are_listed(capsys):
-    shown = printed(capsys, ["systems"]).out
-    assert "BNMT-EL-VALUE" in shown
-    listed = json.loads(printed(capsys, ["systems", "--json"]).out)
-    assert listed[0] == {
-        "name": "copy-source",
-        "summary": "proposes the source: the floor",
-        "source": "Sokolov et al. 2017, Table 3",
-        "needs": [],
-    }
-
-
-def test_without_a_terminal_each_system_has_a_line(capsys):
-    lines = printed(capsys, ["systems"]).out.splitlines()
-    assert len(lines) == len(SYSTEMS) + 4  # three rules and the headings
-    assert [cell.strip() for cell in lines[3].split("│")] == [
-        "",
-        "copy-source",
-        "proposes the source: the floor",
-        "Sokolov et al. 2017, Table 3",
-        "-",
-        "",
-    ]
-
-
-def test_pretrain_play_compete(capsys, task, places, tmp_path):
+def test_pretrain_play_compete(capsys, task, folders, tmp_path):
     models = str(tmp_path / "models")
     making = ["pretrain", "BNMT-static", "--task", task, "--models", models]
     tiny = [*making, "word-for-word", "--size", "tiny"]
-    assert printed(capsys, [*making, "--size", "tiny", "--steps", "5"]).out == f"{models}: made bnmt\n"
+    assert printed(capsys, [*making, "--size", "tiny", "--steps", "5"]).out == f"{models}: trained bnmt\n"
     assert printed(capsys, tiny).out.splitlines() == [
-        f"{models}: made dictionary",
-        f"{models}: kept bnmt, there already, whatever --steps and --seed say now",
+        f"{models}: trained dictionary",
+        f"{models}: kept bnmt, which existed already (--steps and --seed ignored)",
     ]
     complaint = f"banditmt: the seed model bnmt in {models} has size tiny, not small: "
     assert printed(capsys, making, code=1).err.startswith(complaint)
-    assert printed(capsys, ["pretrain", "copy-source", *making[2:]]).out == f"{models}: nothing is needed\n"
-    played = printed(capsys, ["play", "BNMT-static", "--phase", "mock", "--task", task, *places]).out
-    assert played.startswith("BNMT-static: finished, 5 rounds mean reward 0.")
+    assert (
+        printed(capsys, ["pretrain", "copy-source", *making[2:]]).out == f"{models}: these systems need no seed model\n"
+    )
+    played = printed(capsys, ["play", "BNMT-static", "--phase", "mock", "--task", task, *folders]).out
+    assert played.startswith("BNMT-static: finished, 5 rounds, mean reward 0.")
     other = str(write_task(tmp_path / "other", seed=1))
-    refused = printed(capsys, ["play", "BNMT-static", "--phase", "mock", "--task", other, *places], code=1).err
+    refused = printed(capsys, ["play", "BNMT-static", "--phase", "mock", "--task", other, *folders], code=1).err
     assert refused == f"banditmt: the models in {models} are of another task than {other}: choose another folder\n"
-    competing = ["compete", "copy-source", "WNMT-EL", "--phase", "mock", *places]
+    competing = ["compete", "copy-source", "WNMT-EL", "--phase", "mock", *folders]
     ends = json.loads(printed(capsys, [*competing, "--processes", "1", "--json"], code=1).out)
     assert [(end["name"], end["state"], end["rounds"]) for end in ends] == [
         ("copy-source", "finished", 5),
@@ -91,23 +66,23 @@ def test_pretrain_play_compete(capsys, task, places, tmp_path):
 
 
 @pytest.mark.parametrize("terminal", [False, True])
-def test_compete_tells_of_a_failure_while_others_still_play(terminal, capsys, task, places, monkeypatch):
+def test_compete_prints_a_failure_while_other_runs_play(terminal, capsys, task, folders, monkeypatch):
     if terminal:
         monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "40")
-    told = []
+    outputs = []
 
-    def still_playing(_competition, runs, *, processes, watch):
-        failed = RunStatus(runs[0], RunState.FAILED, message="its process died [-9],\nwhich nobody had expected of it")
+    def one_failure(_competition, specs, *, processes, watch):
+        failed = RunStatus(specs[0], RunState.FAILED, message="its process died [-9],\nwith a second line")
         watch(failed)
-        told.append(capsys.readouterr())
+        outputs.append(capsys.readouterr())
         return [failed]
 
-    monkeypatch.setattr(competition, "compete", still_playing)
-    printed(capsys, ["compete", "copy-source", "--phase", "mock", "--task", task, *places], code=1)
-    assert told[0].out == ""
-    said = "banditmt: copy-source failed: its process died [-9], which nobody had expected of it\n"
-    assert said in told[0].err
+    monkeypatch.setattr(competition, "compete", one_failure)
+    printed(capsys, ["compete", "copy-source", "--phase", "mock", "--task", task, *folders], code=1)
+    assert outputs[0].out == ""
+    said = "banditmt: copy-source failed: its process died [-9], with a second line\n"
+    assert said in outputs[0].err
 
 
 @pytest.fixture
@@ -122,48 +97,48 @@ def ctrl_c_in_third_round(monkeypatch):
     monkeypatch.setattr(Journal, "write", write_and_interrupt)
 
 
-def test_play_tells_after_ctrl_c_how_far_it_came(capsys, task, places, ctrl_c_in_third_round):
-    playing = ["play", "copy-source", "--phase", "mock", "--task", task, *places]
+def test_play_prints_its_progress_after_ctrl_c(capsys, task, folders, ctrl_c_in_third_round):
+    playing = ["play", "copy-source", "--phase", "mock", "--task", task, *folders]
     interrupted = printed(capsys, playing, code=130)
-    told = r"copy-source: interrupted, 3 rounds mean reward 0\.\d{4} the same command resumes it\n"
-    assert re.fullmatch(told, interrupted.out)
+    line = r"copy-source: interrupted, 3 rounds, mean reward 0\.\d{4}; the same command resumes it\n"
+    assert re.fullmatch(line, interrupted.out)
     assert interrupted.err == "banditmt: interrupted\n"
-    assert printed(capsys, playing).out.startswith("copy-source: finished, 5 rounds mean reward 0.")
+    assert printed(capsys, playing).out.startswith("copy-source: finished, 5 rounds, mean reward 0.")
 
 
-def test_play_tells_programs_after_ctrl_c_how_far_it_came(capsys, task, places, ctrl_c_in_third_round):
-    playing = ["play", "copy-source", "--phase", "mock", "--task", task, *places, "--json"]
+def test_play_prints_its_progress_as_json_after_ctrl_c(capsys, task, folders, ctrl_c_in_third_round):
+    playing = ["play", "copy-source", "--phase", "mock", "--task", task, *folders, "--json"]
     (end,) = json.loads(printed(capsys, playing, code=130).out)
     assert (end["state"], end["rounds"], end["total"]) == ("interrupted", 3, 5)
     assert end["mean_reward"] == pytest.approx(end["reward"] / 3)
 
 
-def test_regret_is_shown_while_playing_once_an_oracle_has_played(capsys, task, places, monkeypatch):
+def test_regret_is_shown_while_playing_once_an_oracle_has_played(capsys, task, folders, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
     monkeypatch.setenv("COLUMNS", "120")
-    playing = ["play", "copy-source", "--phase", "mock", *places]
+    playing = ["play", "copy-source", "--phase", "mock", *folders]
     before = printed(capsys, [*playing, "--task", task, "--name", "oracle"]).err
     assert "reward 0." in before
     assert "regret" not in before
-    printed(capsys, ["admin", "oracle", "set", "banditmt", "oracle", *places[:2]])
+    printed(capsys, ["admin", "oracle", "set", "banditmt", "oracle", *folders[:2]])
     assert "regret 0.0000" in printed(capsys, playing).err  # it is the same system
 
 
 def test_compete_at_an_address(capsys, task, tmp_path):
-    """Each run has a client of its own; a key or a phase that the service does not know is said once."""
+    """Each run has a client of its own; an unknown key or phase is reported once."""
     models = ["--models", str(tmp_path / "models")]
     printed(capsys, ["pretrain", "word-for-word", "--task", task, *models])
     with serving("--task", task, "--store", f"sqlite:{tmp_path / 'served'}") as started:
         competing = ["compete", "copy-source", "word-for-word", "--phase", "mock", "--url", started["url"]]
         competing += [*models, "--runs", str(tmp_path / "runs"), "--processes", "2"]
-        strange = printed(capsys, [*competing, "--api-key", "nobodys"], code=1)
+        strange = printed(capsys, [*competing, "--api-key", "unknown-key"], code=1)
         finals = printed(capsys, [*competing, "--api-key", started["api_key"], "--phase", "finals"], code=2)
         played = printed(capsys, [*competing, "--api-key", started["api_key"]]).out
         table = call(f"{started['url']}/v1/leaderboard/mock", started["api_key"])
     refused = "banditmt: the API key is missing, unknown or no longer valid"
     assert (strange.out, strange.err.split(" [request ")[0], strange.err.count("\n")) == ("", refused, 1)
     assert (finals.out, finals.err) == ("", "banditmt: there is no phase finals (mock, training, dev)\n")
-    assert [line.split(" mean ")[0] for line in played.splitlines()] == [
+    assert [line.split(", mean ")[0] for line in played.splitlines()] == [
         "copy-source: finished, 5 rounds",
         "word-for-word: finished, 5 rounds",
     ]
@@ -173,8 +148,8 @@ def test_compete_at_an_address(capsys, task, tmp_path):
     }
 
 
-PLAYED = "copy-source: finished, 5 rounds mean reward 0."
-NOBODY_THERE = "http://127.0.0.1:9"
+PLAYED = "copy-source: finished, 5 rounds, mean reward 0."
+UNREACHABLE = "http://127.0.0.1:9"
 
 
 @pytest.mark.parametrize("command", ["play", "compete"])
@@ -188,20 +163,20 @@ def test_the_environment_names_the_store(command, capsys, task, tmp_path, monkey
 @pytest.mark.parametrize("command", ["play", "compete"])
 @pytest.mark.parametrize("exported_store", [{}, {"BANDITMT_STORE": "sqlite:nowhere"}])
 def test_the_environment_names_the_address(command, exported_store, capsys, tmp_path, monkeypatch):
-    """Whoever exports both plays over HTTP, as whoever types --url does."""
+    """With both variables set, it plays over HTTP, as with --url."""
     monkeypatch.chdir(tmp_path)
     for name, value in exported_store.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setenv("BANDITMT_URL", NOBODY_THERE)
+    monkeypatch.setenv("BANDITMT_URL", UNREACHABLE)
     assert "no API key" in printed(capsys, [command, "copy-source", "--phase", "mock"], code=2).err
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_task_or_a_store_that_is_typed_is_played_in_process_whatever_address_is_exported(
+def test_task_and_store_on_the_command_line_override_the_address_in_the_environment(
     capsys, task, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("BANDITMT_URL", NOBODY_THERE)
+    monkeypatch.setenv("BANDITMT_URL", UNREACHABLE)
     playing = ["play", "copy-source", "--phase", "mock"]
     assert printed(capsys, [*playing, "--task", task]).out.startswith(PLAYED)
     assert printed(capsys, [*playing, "--store", "sqlite:.banditmt/store.sqlite"]).out.startswith(PLAYED)
@@ -227,7 +202,7 @@ def test_a_task_or_a_store_that_is_typed_is_played_in_process_whatever_address_i
         (["--url", "nowhere", "--api-key", "x"], 2, "banditmt: 'nowhere' is not a valid service address"),
     ],
 )
-def test_what_is_wrong_with_an_address_is_said_before_anything_is_played(
+def test_a_wrong_address_is_refused_before_the_first_round(
     command, options, code, complaint, capsys, monkeypatch, tmp_path
 ):
     monkeypatch.chdir(tmp_path)
@@ -244,56 +219,24 @@ def test_what_is_wrong_with_an_address_is_said_before_anything_is_played(
         (["compete", "nope", "--phase", "dev"], 2, "banditmt: there is no system 'nope'; there are copy-source"),
         (["play", "copy-source", "--phase", "dev", "--store", "mysql:x"], 2, "banditmt: a store is sqlite:PATH or"),
         (["play", "copy-source", "--phase", "dev", "--name", "../x"], 2, "banditmt: the name of a system is 1 to 64"),
-        (["pretrain", "nope", "--task", "x"], 2, "banditmt: there is no system 'nope'; there are copy-source"),
-        (["pretrain", "--task", "nowhere"], 1, "banditmt: nowhere is not a task"),
-        (
-            ["pretrain", "--task", "x", "--size", "huge"],
-            2,
-            "banditmt: Invalid value: --size is one of tiny, small, paper",
-        ),
-        (
-            ["pretrain", "--task", "x", "--architecture", "lstm"],
-            2,
-            "banditmt: Invalid value: --architecture is one of gru, transformer",
-        ),
         (["play", "copy-source"], 2, "banditmt: Missing option '--phase'"),
     ],
 )
-def test_what_is_wrong_is_said_in_a_line(arguments, code, complaint, capsys, monkeypatch, tmp_path):
+def test_a_wrong_command_line_is_refused_in_one_line(arguments, code, complaint, capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     assert printed(capsys, arguments, code).err.startswith(complaint)
 
 
-@pytest.mark.parametrize(
-    ("command", "option"),
-    [
-        (["play", "copy-source", "--phase", "mock"], "--runs"),
-        (["compete", "copy-source", "--phase", "mock"], "--runs"),
-        (["play", "copy-source", "--phase", "mock"], "--models"),
-        (["pretrain", "--task", "x"], "--models"),
-    ],
-)
-@pytest.mark.parametrize("below", ["", "deeper/down"])
-def test_a_file_where_a_folder_is_wanted(command, option, below, capsys, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "notes").touch()
-    assert printed(capsys, [*command, option, str(Path("notes", below))], code=2).err == (
-        f"banditmt: Invalid value for '{option}': notes is a file; name a folder, which is made if it is missing"
-        f" (see: banditmt {command[0]} --help)\n"
-    )
-    assert [path.name for path in tmp_path.iterdir()] == ["notes"]
-
-
 @pytest.fixture
-def no_players(monkeypatch):
+def no_processes(monkeypatch):
     def start(_process):
-        raise AssertionError("a process was begun")
+        raise AssertionError("a process was started")
 
     monkeypatch.setattr(SpawnProcess, "start", start)
 
 
 @pytest.mark.parametrize("command", ["play", "compete"])
-def test_a_store_that_does_not_exist_is_not_made(command, capsys, tmp_path, no_players):
+def test_a_missing_store_is_not_created(command, capsys, tmp_path, no_processes):
     typo = tmp_path / "typo.sqlite"
     shown = printed(capsys, [command, "copy-source", "--phase", "dev", "--store", f"sqlite:{typo}"], code=1)
     assert shown.err == f"banditmt: there is no store at {typo}; --task FOLDER loads a task first\n"
@@ -301,8 +244,8 @@ def test_a_store_that_does_not_exist_is_not_made(command, capsys, tmp_path, no_p
 
 
 @pytest.mark.parametrize("command", [["play", "copy-source"], ["compete", "copy-source", "word-for-word"]])
-def test_a_phase_that_is_not_there_is_refused_once(command, capsys, task, places, no_players):
-    playing = [*command, "--phase", "finals", *places]
+def test_an_unknown_phase_is_refused_once(command, capsys, task, folders, no_processes):
+    playing = [*command, "--phase", "finals", *folders]
     with_task = printed(capsys, [*playing, "--task", task], code=2)
     assert with_task.err == "banditmt: there is no phase finals (mock, training, dev)\n"
     assert printed(capsys, playing, code=2).err == (
@@ -310,8 +253,8 @@ def test_a_phase_that_is_not_there_is_refused_once(command, capsys, task, places
     )
 
 
-def test_a_store_without_a_task_has_no_phases(capsys, places):
-    open_store(places[1]).close()
-    assert printed(capsys, ["play", "copy-source", "--phase", "dev", *places], code=2).err == (
+def test_a_store_without_a_task_has_no_phases(capsys, folders):
+    open_store(folders[1]).close()
+    assert printed(capsys, ["play", "copy-source", "--phase", "dev", *folders], code=2).err == (
         "banditmt: there is no phase dev (none is loaded); --task FOLDER loads a task first\n"
     )

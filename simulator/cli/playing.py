@@ -1,0 +1,183 @@
+"""``banditmt play`` and ``compete``: play one run, or many side by side.
+
+The learners are imported when a command runs: torch takes seconds to load, and most commands do not need it.
+"""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from banditmt_client.client import KEY_VARIABLE, URL_VARIABLE
+from corpora.task import Task
+from lambdas.registry import Registry, UnknownPhaseError, check_name
+from simulator.cli.folders import DEFAULT_MODELS, DEFAULT_RUNS, ModelsOption, RunsOption
+from simulator.cli.progress_bars import load_with_progress, run_bars
+from simulator.cli.stores import JsonOption, StoreOption, open_existing_store, open_or_create_store
+from simulator.tasks import DEFAULT_STORE
+
+if TYPE_CHECKING:
+    from simulator.competition import Competition, RunStatus
+
+TASK_ADVICE = "--task FOLDER loads a task first"
+
+SystemName = Annotated[str, typer.Argument(metavar="SYSTEM", help="The system; `banditmt systems` lists them.")]
+SystemNames = Annotated[
+    list[str], typer.Argument(metavar="SYSTEM...", help="The systems; `banditmt systems` lists them.")
+]
+PhaseOption = Annotated[str, typer.Option("--phase", help="The phase: mock, dev or training.")]
+TaskOption = Annotated[Path | None, typer.Option("--task", help="Load this task into the store first.")]
+UrlOption = Annotated[
+    str | None,
+    typer.Option(
+        "--url",
+        envvar=URL_VARIABLE,
+        help="Play over HTTP at this address, instead of in process. --task and --store override the variable.",
+    ),
+]
+ApiKeyOption = Annotated[str | None, typer.Option("--api-key", help=f"The API key for --url. Default: {KEY_VARIABLE}.")]
+
+
+def play(
+    context: typer.Context,
+    system: SystemName,
+    phase: PhaseOption,
+    task: TaskOption = None,
+    store: StoreOption = DEFAULT_STORE,
+    url: UrlOption = None,
+    api_key: ApiKeyOption = None,
+    name: Annotated[str, typer.Option(help="The name on the leaderboard. Default: the system's name.")] = "",
+    seed: Annotated[int, typer.Option(help="The random seed of the learner.", min=0)] = 1,
+    models: ModelsOption = DEFAULT_MODELS,
+    runs: RunsOption = DEFAULT_RUNS,
+    as_json: JsonOption = False,
+) -> None:
+    """Play one run. If it is interrupted, the same command resumes it."""
+    from learners.systems.registry import find_system
+    from simulator.competition import Competition, RunSpec, play_run
+
+    find_system(system)
+    spec = RunSpec(system, seed, name)
+    check_name(spec.label, "system")
+    competition = _at_service(context, Competition(store, phase, models, runs), [system], task, url, api_key)
+    with run_bars(competition, [spec]) as watch:
+        status = play_run(competition, spec, watch=watch)
+    _print_results([status], as_json=as_json)
+
+
+def compete(
+    context: typer.Context,
+    systems: SystemNames,
+    phase: PhaseOption,
+    task: TaskOption = None,
+    store: StoreOption = DEFAULT_STORE,
+    url: UrlOption = None,
+    api_key: ApiKeyOption = None,
+    seeds: Annotated[int, typer.Option(help="The number of runs of each system with randomness.", min=1)] = 1,
+    processes: Annotated[int | None, typer.Option(help="Runs at a time. Default: the number of cores.", min=1)] = None,
+    models: ModelsOption = DEFAULT_MODELS,
+    runs: RunsOption = DEFAULT_RUNS,
+    as_json: JsonOption = False,
+) -> None:
+    """Play many runs side by side. If it is interrupted, the same command resumes it."""
+    from simulator import competition as competitions
+
+    specs = competitions.run_specs(systems, seeds)
+    competition = _at_service(
+        context, competitions.Competition(store, phase, models, runs), systems, task, url, api_key
+    )
+    with run_bars(competition, specs) as watch:
+        statuses = competitions.compete(competition, specs, processes=processes, watch=watch)
+    _print_results(statuses, as_json=as_json)
+
+
+def _at_service(
+    context: typer.Context,
+    competition: "Competition",
+    systems: Sequence[str],
+    task: Path | None,
+    url: str | None,
+    api_key: str | None,
+) -> "Competition":
+    """Return the competition at the service to play at: one over HTTP, or one in process on a prepared store."""
+    from simulator.competition import ServiceAddress
+    from simulator.pretraining import check_models_are_of_task, needed_models
+
+    in_process = [name for name in ("task", "store") if _is_on_command_line(context, name)]
+    if not url or (in_process and not _is_on_command_line(context, "url")):
+        if api_key:
+            raise typer.BadParameter("--api-key is for playing over HTTP, but there is no --url")
+        if task and needed_models(systems):
+            check_models_are_of_task(competition.models, Task.open(task))
+        _prepare_store(competition, task)
+        return competition
+    if in_process:
+        raise typer.BadParameter(f"--{in_process[0]} is for playing in process; the service at --url has its own")
+    if not (api_key or os.environ.get(KEY_VARIABLE)):
+        raise typer.BadParameter(f"no API key: give --api-key, or set {KEY_VARIABLE} (the organiser hands it out)")
+    address = ServiceAddress(url, api_key)
+    with address.client() as client:  # reports a wrong address, key or phase once, instead of once per run
+        _check_phase(competition, [phase.name for phase in client.phases()])
+    return replace(competition, address=address)
+
+
+def _is_on_command_line(context: typer.Context, option: str) -> bool:
+    """Return whether an option was typed for this command, rather than set in the environment."""
+    source = context.get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _prepare_store(competition: "Competition", task: Path | None) -> None:
+    """Load the task, if there is one, into the store, and check that the store has the phase."""
+    if task:
+        Task.open(task)  # reports what is wrong with it before a store is created
+    opened = open_or_create_store(competition.store) if task else open_existing_store(competition.store, TASK_ADVICE)
+    try:
+        if task:
+            opened.prepare()
+            load_with_progress(opened, task)
+        phases = [record.phase.name for record in Registry(opened).phases()]
+        _check_phase(competition, phases, "" if task else TASK_ADVICE)
+    finally:
+        opened.close()
+
+
+def _check_phase(competition: "Competition", known: Sequence[str], advice: str = "") -> None:
+    if competition.phase not in known:
+        raise UnknownPhaseError(competition.phase, known, advice)
+
+
+def _print_results(statuses: Sequence["RunStatus"], *, as_json: bool) -> None:
+    """Print how each run ended, and exit with the code that says whether all of them finished."""
+    from simulator.competition import RunState
+
+    if as_json:
+        typer.echo(json.dumps([_as_json(status) for status in statuses], indent=2))
+    else:
+        for status in statuses:
+            mean = "" if status.mean_reward is None else f", mean reward {status.mean_reward:.4f}"
+            message = f"; {status.message}" if status.message else ""
+            typer.echo(f"{status.spec.label}: {status.state}, {status.rounds:,} rounds{mean}{message}")
+    states = {status.state for status in statuses}
+    if RunState.FAILED in states:
+        raise typer.Exit(1)
+    if RunState.INTERRUPTED in states:
+        raise KeyboardInterrupt
+
+
+def _as_json(status: "RunStatus") -> dict[str, object]:
+    return {
+        "system": status.spec.system,
+        "name": status.spec.label,
+        "seed": status.spec.seed,
+        "state": status.state,
+        "rounds": status.rounds,
+        "total": status.total,
+        "reward": status.reward,
+        "mean_reward": status.mean_reward,
+        "message": status.message,
+    }

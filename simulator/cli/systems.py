@@ -1,0 +1,83 @@
+"""``banditmt systems`` and ``pretrain``: list the systems, and train the seed models that they start from.
+
+The learners are imported when a command runs: torch takes seconds to load, and most commands do not need it.
+"""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from simulator.cli.folders import DEFAULT_MODELS, ModelsOption
+from simulator.cli.progress_bars import training_bars
+from simulator.cli.stores import JsonOption
+
+UNWRAPPED_WIDTH = 1_000  # columns without a terminal, so that a search of the list finds one line per system
+
+
+def systems(as_json: JsonOption = False) -> None:
+    """List the systems that can be played, with their origin and their seed models."""
+    from learners.systems.registry import SYSTEMS
+
+    rows = [
+        (system.name, system.description, system.origin, [model.name for model in system.seed_models])
+        for system in SYSTEMS.values()
+    ]
+    if as_json:
+        keys = ("name", "summary", "source", "needs")
+        typer.echo(json.dumps([dict(zip(keys, row, strict=True)) for row in rows], indent=2))
+        return
+    table = Table("system", "what it is", "from", "seed model")
+    for name, description, origin, seed_models in rows:
+        table.add_row(name, description, origin, ", ".join(seed_models) or "-")
+    console = Console()
+    if not console.is_terminal:
+        console.width = UNWRAPPED_WIDTH
+    console.print(table, highlight=False)
+
+
+def pretrain(
+    task: Annotated[Path, typer.Option(help="The task whose text to train on.")],
+    systems: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[SYSTEM]...", help="Train only the seed models of these systems. Default: all.", show_default=False
+        ),
+    ] = None,
+    models: ModelsOption = DEFAULT_MODELS,
+    size: Annotated[
+        str, typer.Option(help="tiny (for tests), small (for a CPU) or paper (as published; needs a GPU).")
+    ] = "small",
+    architecture: Annotated[str, typer.Option(help="gru (as in the WMT 2017 task) or transformer.")] = "gru",
+    steps: Annotated[
+        int | None, typer.Option(help="The maximum number of training steps per model. Default: by size.", min=1)
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The random seed; the same seed gives the same models.", min=0)] = 0,
+) -> None:
+    """Train the seed models that systems start from. If it is interrupted, the same command resumes it."""
+    from learners.nmt.pretraining import PretrainingConfig
+    from learners.seed_models.catalogue import SEED_MODELS, with_requirements
+    from learners.seed_models.settings import MAX_STEPS, Architecture, BuildSettings, Size
+    from learners.seed_models.store import ModelStore
+    from simulator.pretraining import needed_models, train_seed_models
+
+    if size not in list(Size):
+        raise typer.BadParameter(f"--size is one of {', '.join(Size)}, not {size!r}")
+    if architecture not in list(Architecture):
+        raise typer.BadParameter(f"--architecture is one of {', '.join(Architecture)}, not {architecture!r}")
+    settings = BuildSettings(Size(size), Architecture(architecture))
+    pretraining = PretrainingConfig(steps=steps or MAX_STEPS[settings.size], seed=seed)
+    wanted = needed_models(systems) if systems else list(SEED_MODELS)
+    with training_bars(wanted) as report:
+        trained = train_seed_models(task, models, wanted, settings=settings, pretraining=pretraining, report=report)
+    store = ModelStore(models)
+    kept = [model for model in with_requirements(wanted) if model not in trained and store.has(model)]
+    if trained:
+        typer.echo(f"{models}: trained {', '.join(map(str, trained))}")
+    if kept:
+        typer.echo(f"{models}: kept {', '.join(map(str, kept))}, which existed already (--steps and --seed ignored)")
+    if not wanted:
+        typer.echo(f"{models}: these systems need no seed model")

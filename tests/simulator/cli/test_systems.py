@@ -1,0 +1,60 @@
+"""``banditmt systems`` and ``pretrain``: the list of systems, and the command line that trains their seed models."""
+
+import json
+
+import pytest
+
+from learners.systems.registry import SYSTEMS
+from simulator import cli
+
+
+def printed(capsys, arguments, code=0):
+    assert cli.run(arguments) == code
+    return capsys.readouterr()
+
+
+def test_systems_are_listed_with_their_origin_and_seed_models(capsys):
+    shown = printed(capsys, ["systems"]).out
+    assert "BNMT-EL-VALUE" in shown
+    listed = json.loads(printed(capsys, ["systems", "--json"]).out)
+    assert listed[0] == {
+        "name": "copy-source",
+        "summary": "proposes the source: the floor",
+        "source": "Sokolov et al. 2017, Table 3",
+        "needs": [],
+    }
+
+
+def test_without_a_terminal_each_system_has_a_line(capsys):
+    lines = printed(capsys, ["systems"]).out.splitlines()
+    assert len(lines) == len(SYSTEMS) + 4  # three rules and the headings
+    assert [cell.strip() for cell in lines[3].split("│")] == [
+        "",
+        "copy-source",
+        "proposes the source: the floor",
+        "Sokolov et al. 2017, Table 3",
+        "-",
+        "",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "complaint"),
+    [
+        (["pretrain", "nope", "--task", "x"], 2, "banditmt: there is no system 'nope'; there are copy-source"),
+        (["pretrain", "--task", "nowhere"], 1, "banditmt: nowhere is not a task"),
+        (
+            ["pretrain", "--task", "x", "--size", "huge"],
+            2,
+            "banditmt: Invalid value: --size is one of tiny, small, paper",
+        ),
+        (
+            ["pretrain", "--task", "x", "--architecture", "lstm"],
+            2,
+            "banditmt: Invalid value: --architecture is one of gru, transformer",
+        ),
+    ],
+)
+def test_a_wrong_command_line_is_refused_in_one_line(arguments, code, complaint, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert printed(capsys, arguments, code).err.startswith(complaint)
