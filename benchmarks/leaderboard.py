@@ -20,9 +20,9 @@ from pathlib import Path
 import numpy as np
 from sacrebleu.metrics.bleu import BLEU
 
-from lambdas.library import Library
 from lambdas.registry import PhaseRecord, Registry
-from lambdas.scoreboard import Scoreboard, contest
+from lambdas.scoreboard import Scoreboard, board_phase
+from lambdas.sentences import SentenceReader
 from lambdas.store import Store, open_store
 from lambdas.task_loader import load_phase
 from leaderboard.families import Role, RoleKind
@@ -91,7 +91,7 @@ def stored_run(store: Store, texts: list[tuple[str, str]]) -> tuple[PhaseRecord,
 def rescoring_fold(store: Store, record: PhaseRecord, run: Run) -> float:
     """What the rival does, without even keeping a curve."""
     metric = BLEU(smooth_method="floor", smooth_value=0.01, effective_order=True, tokenize="none")
-    library, total = Library(store), 0.0
+    library, total = SentenceReader(store), 0.0
     totals = np.zeros(10)
     for played in store.rounds(run.id):
         if played.index == RESCORED_ROUNDS:
@@ -155,7 +155,7 @@ def main() -> int:
 
     whole = full_scale_summary(0, texts)
     documents = [json.dumps(varied(whole, number).as_document()) for number in range(RUNS)]
-    judged = contest(PhaseRecord(TRAINING, record.feedback, 512, "", 1))
+    judged = board_phase(PhaseRecord(TRAINING, record.feedback, 512, "", 1))
     roles = [Role("bench", "X-199", RoleKind.ORACLE), Role("bench", "X-0", RoleKind.BASELINE)]
     sizes: list[int] = []
 

@@ -36,9 +36,10 @@ from moto import mock_aws
 
 from benchmarks import gateway
 from lambdas import wiring
+from lambdas.answers import Sentence
 from lambdas.handlers import read, score
 from lambdas.registry import Registry
-from lambdas.service import Sentence, Service
+from lambdas.service import Service
 from lambdas.store import Store
 from lambdas.store.dynamodb import PATIENT_CONFIG, DynamoDBStore
 from lambdas.store.sqlite import SQLiteStore

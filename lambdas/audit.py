@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from lambdas.library import Library
 from lambdas.registry import PhaseRecord, PhaseState
 from lambdas.scoreboard import Scoreboard
 from lambdas.scoring import Scorer
+from lambdas.sentences import SentenceReader
 from lambdas.store.interface import Store
 from task.rounds import Round, Run
 
@@ -35,7 +35,7 @@ class Auditor:
     """Checks runs of one store."""
 
     def __init__(self, store: Store) -> None:
-        self._store, self._library, self._scoreboard = store, Library(store), Scoreboard(store)
+        self._store, self._sentences, self._scoreboard = store, SentenceReader(store), Scoreboard(store)
         self.rounds = 0  # checked so far
         self.behind = 0  # of these, rounds of runs under way that the board does not show yet
 
@@ -45,7 +45,7 @@ class Auditor:
         is_over = self._is_over(record, run)  # asked before all else: a run may go on while it is looked at
         before, rounds = self.rounds, self._checked(record, run, found)
         kept = self._scoreboard.summary(record, run)
-        empty = self._scoreboard.empty(record, run)
+        empty = self._scoreboard.empty_summary(record, run)
         try:
             folded = empty.fold((played.result for played in islice(rounds, kept.rounds)), record.phase.layout)
         except (ValueError, IndexError) as failure:  # a gap, a round too many, no statistics, no reward
@@ -93,7 +93,7 @@ class Auditor:
             yield played
 
     def _rescored(self, record: PhaseRecord, played: Round) -> Iterator[str]:
-        reference = self._library.reference(record, played.index)
+        reference = self._sentences.reference(record, played.index)
         scorer = Scorer(record.feedback, record.fingerprint)
         scored = scorer.score(played.translation, reference, run=played.run.id, index=played.index)
         if scored.statistics.to_bytes() != played.statistics:

@@ -95,7 +95,7 @@ class Eraser:
         for ordinal, run in enumerate(self._registry.claims(plan.name, record.phase.name)):
             moved = replace(run, participant=plan.pseudonym, system=plan.systems.get(run.system, run.system))
             self._store.reassign(moved)
-            self._scoreboard.rename(record, moved)
+            self._scoreboard.update_identity(record, moved)
             self._registry.claim(moved, ordinal)
 
     def _move_roles(self, plan: ErasurePlan) -> None:

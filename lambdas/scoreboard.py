@@ -1,7 +1,8 @@
-"""From the ledger to the leaderboard: keeps a summary per run in the store, and says who may see which.
+"""From the ledger to the leaderboard: keeps one summary per run in the store, and decides who sees which.
 
-In the cloud the board function follows the ledger's stream. On one machine nobody does: there the summaries are brought
-up to date when somebody asks, from where each of them ends. Either way a summary can always be made again.
+In the cloud the board function folds the ledger's stream into the summaries. On one machine there is no stream: the
+summaries catch up with the ledger when the leaderboard is requested, from where each of them ends. Either way, a
+summary can always be rebuilt.
 """
 
 import time
@@ -18,11 +19,11 @@ from leaderboard.summaries import RunIdentity, Summary, SummaryError
 from leaderboard.table import Board, BoardPhase, HeldOutBlock, make_board
 from task.rounds import Round, Run
 
-CHUNK = 50_000  # rounds folded before a summary is kept: what an interruption can cost
+CHUNK_ROUNDS = 50_000  # folded before a summary is saved: what an interruption can cost
 
 
-def contest(record: PhaseRecord) -> BoardPhase:
-    """A phase as the judge sees it."""
+def board_phase(record: PhaseRecord) -> BoardPhase:
+    """Return a phase as the leaderboard sees it."""
     layout = record.phase.layout
     return BoardPhase(
         record.phase.name, record.state.value, layout.total, HeldOutBlock.of(layout), record.feedback.signature
@@ -30,125 +31,125 @@ def contest(record: PhaseRecord) -> BoardPhase:
 
 
 class Scoreboard:
-    """The summaries of all runs, in a store. Safe to share between threads."""
+    """The summaries of all runs in a store. Safe to share between threads."""
 
     def __init__(self, store: Store, *, clock: Callable[[], float] = time.time) -> None:
         self._store = store
         self._registry = Registry(store, clock=clock)
-        self._following = Lock()
+        self._catching_up = Lock()
 
     def board(self, record: PhaseRecord) -> Board:
-        """Everything, as the organiser sees it."""
-        return make_board(contest(record), self.summaries(record), self._registry.roles(), now=self._registry.now())
+        """Return the leaderboard as the organiser sees it: everything."""
+        return make_board(board_phase(record), self.summaries(record), self._registry.roles(), now=self._registry.now())
 
-    def board_for(self, record: PhaseRecord, viewer: Participant | None) -> Board:
-        """What a participant may see, or everybody."""
-        judge, summaries, roles = contest(record), self.summaries(record), self._registry.roles()
+    def visible_board(self, record: PhaseRecord, viewer: Participant | None) -> Board:
+        """Return the leaderboard as far as a participant may see it, or the public (None)."""
+        phase, summaries, roles = board_phase(record), self.summaries(record), self._registry.roles()
         now, is_closed = self._registry.now(), record.state is PhaseState.CLOSED
         if record.feedback.has_noise and not is_closed:
-            # curves are of clean scores: a learner that could read its own would see through the noise
-            summaries = [summary for summary in summaries if summary.rounds == judge.total]
+            # curves are of true rewards: a learner that could read its own would see through the noise
+            summaries = [summary for summary in summaries if summary.rounds == phase.total]
         if is_closed:
-            return make_board(judge, summaries, roles, now=now)
+            return make_board(phase, summaries, roles, now=now)
         if record.phase.repeatable:
-            return _without_places(make_board(judge, summaries, roles, now=now))
+            return _hide_held_out(make_board(phase, summaries, roles, now=now))
         own = [summary for summary in summaries if viewer and summary.identity.participant == viewer.name]
-        return make_board(replace(judge, held_out=HeldOutBlock(0, 0, [])), own, roles, now=now, visible="own")
+        return make_board(replace(phase, held_out=HeldOutBlock(0, 0, [])), own, roles, now=now, visible="own")
 
     def summaries(self, record: PhaseRecord) -> list[Summary]:
-        """Of every run of a phase that anything is known of."""
-        found = (_read(document) for document in self._store.documents(documents.run_summaries(record.phase.name)))
+        """Return the summaries of all runs of a phase that have one."""
+        found = (_parse(document) for document in self._store.documents(documents.run_summaries(record.phase.name)))
         return [summary for summary in found if summary is not None]
 
     def follow(self, record: PhaseRecord, run: Run, rounds: Iterable[Round]) -> bool:
-        """Continue a summary with rounds that were delivered, or from the ledger if some before them were not.
+        """Continue the summary of a run with rounds from the stream, and return whether any was new.
 
-        Tells whether there was anything new.
+        If rounds before them are missing, they are read from the ledger.
         """
-        known = self.summary(record, run)
+        summary = self.summary(record, run)
         try:
-            further = known.fold((played.result for played in rounds), record.phase.layout)
+            continued = summary.fold((each.result for each in rounds), record.phase.layout)
         except GapError:
-            return self._follow_ledger(record, known).rounds > known.rounds
-        if further.rounds == known.rounds:
+            return self._follow_ledger(record, summary).rounds > summary.rounds
+        if continued.rounds == summary.rounds:
             return False
-        self._keep(further)
+        self._save(continued)
         return True
 
     def catch_up(self, record: PhaseRecord) -> None:
         """Bring all summaries of a phase up to date with the ledger."""
-        with self._following:  # who comes second finds the work done
+        with self._catching_up:  # a second caller finds the work done
             known = {summary.identity.run: summary for summary in self.summaries(record)}
             for run in self._registry.runs(record.phase.name):
-                summary = known.get(run.id) or self.empty(record, run)
+                summary = known.get(run.id) or self.empty_summary(record, run)
                 if summary.rounds < record.phase.layout.total:
                     self._follow_ledger(record, summary)
 
     def catch_up_run(self, record: PhaseRecord, run: Run) -> None:
-        """Bring one summary up to date with the ledger."""
-        with self._following:
+        """Bring the summary of one run up to date with the ledger."""
+        with self._catching_up:
             self._follow_ledger(record, self.summary(record, run))
 
     def unclaimed(self, record: PhaseRecord) -> list[Summary]:
-        """Summaries of runs that nobody has opened."""
+        """Return the summaries of runs that no participant has opened."""
         summaries = self.summaries(record)  # first: a run is opened before it is summarised
         opened = {run.id for run in self._registry.runs(record.phase.name)}
         return [summary for summary in summaries if summary.identity.run not in opened]
 
-    def forget_unclaimed(self, record: PhaseRecord) -> None:
-        """Take runs that nobody has opened off the board."""
+    def delete_unclaimed(self, record: PhaseRecord) -> None:
+        """Delete the summaries of runs that no participant has opened."""
         for summary in self.unclaimed(record):
             self._store.delete(documents.run_summaries(record.phase.name), summary.identity.run)
 
     def rebuild(self, record: PhaseRecord, run: Run) -> Summary:
-        """Forget what is known of a run and summarise it anew from the ledger."""
-        rebuilt = self._follow_ledger(record, self.empty(record, run))
+        """Summarise a run again from the ledger, whatever its summary says."""
+        rebuilt = self._follow_ledger(record, self.empty_summary(record, run))
         if not rebuilt.rounds:
-            self._keep(rebuilt)
+            self._save(rebuilt)
             rebuilt = self._follow_ledger(record, rebuilt)
         return rebuilt
 
-    def rename(self, record: PhaseRecord, run: Run) -> None:
-        """Let the summary of a run say who played it and which system it was, as the run now does."""
-        self._keep(replace(self.summary(record, run), identity=self.empty(record, run).identity))
+    def update_identity(self, record: PhaseRecord, run: Run) -> None:
+        """Change the participant and the system in the summary of a run to those that the run has now."""
+        self._save(replace(self.summary(record, run), identity=self.empty_summary(record, run).identity))
 
     def summary(self, record: PhaseRecord, run: Run) -> Summary:
-        """What is known of a run."""
+        """Return the summary of a run; an empty one if there is none yet."""
         document = self._store.document(documents.run_summaries(record.phase.name), run.id)
-        return (_read(document) if document else None) or self.empty(record, run)
+        return (_parse(document) if document else None) or self.empty_summary(record, run)
 
-    def empty(self, record: PhaseRecord, run: Run) -> Summary:
-        """A summary that a run begins with."""
+    def empty_summary(self, record: PhaseRecord, run: Run) -> Summary:
+        """Return the summary of a run without rounds."""
         identity = RunIdentity(run.id, run.participant, run.phase, run.system, run.attempt, run.opened_at)
         return Summary.begin(identity, record.phase.layout.total)
 
     def _follow_ledger(self, record: PhaseRecord, summary: Summary) -> Summary:
-        """Continue a summary to the end of the run, or until there is nothing new after it was kept.
+        """Continue a summary to the end of the run, or until the ledger has no new rounds after it was saved.
 
-        The look afterwards matters: whoever else follows the ledger may have kept more while this one was reading, and
-        what it kept was overwritten.
+        Looking again after saving matters: another process may have saved a longer summary in the meantime, which this
+        one has just overwritten.
         """
         while summary.rounds < record.phase.layout.total:
-            results = islice(self._store.results(summary.identity.run, summary.rounds), CHUNK)
-            further = summary.fold(results, record.phase.layout)
-            if further.rounds == summary.rounds:
+            results = islice(self._store.results(summary.identity.run, summary.rounds), CHUNK_ROUNDS)
+            continued = summary.fold(results, record.phase.layout)
+            if continued.rounds == summary.rounds:
                 break
-            summary = further
-            self._keep(summary)
+            summary = continued
+            self._save(summary)
         return summary
 
-    def _keep(self, summary: Summary) -> None:
+    def _save(self, summary: Summary) -> None:
         self._store.replace(
             documents.run_summaries(summary.identity.phase), summary.identity.run, summary.as_document()
         )
 
 
-def _without_places(board: Board) -> Board:
-    """The board of a phase that is still played: it must not tell which rounds are held out.
+def _hide_held_out(board: Board) -> Board:
+    """Return the board of a phase that is still open, without a hint of which rounds are held out.
 
-    Hence no places, and a pass is told when its run has played the same share of the rounds: at the first of four when
-    it has played a quarter. By then the pass is over wherever it lies, so the moment says nothing. Values are rounded
-    as the page shows them: the exact mean could be searched for among one's own scores.
+    It names no places. A pass appears when its run has played the same share of all rounds: the first of four passes
+    after a quarter. By then the pass is over wherever it lies, so the moment reveals nothing. Values are rounded as the
+    page shows them: a participant could search its own scores for stretches with the exact mean.
     """
     held_out = board.held_out
     rows = [
@@ -165,19 +166,19 @@ def _without_places(board: Board) -> Board:
     return replace(board, held_out=HeldOutBlock(held_out.passes, 0, []), rows=rows)
 
 
-def _rounded(told: RelativeReward) -> RelativeReward:
+def _rounded(exact: RelativeReward) -> RelativeReward:
     return RelativeReward(
-        told.held_out_pass,
-        round(told.corpus_bleu, 1),
-        round(told.sentence_bleu, 1),
-        round(told.relative_corpus_bleu, 1),
-        round(told.relative_sentence_bleu, 1),
-        told.length_ratio and round(told.length_ratio, 3),
+        exact.held_out_pass,
+        round(exact.corpus_bleu, 1),
+        round(exact.sentence_bleu, 1),
+        round(exact.relative_corpus_bleu, 1),
+        round(exact.relative_sentence_bleu, 1),
+        exact.length_ratio and round(exact.length_ratio, 3),
     )
 
 
-def _read(document: dict[str, object]) -> Summary | None:
-    """A summary, or None if another version of this program wrote it: it is then made again."""
+def _parse(document: dict[str, object]) -> Summary | None:
+    """Return a summary, or None if another version of this program wrote it: it is then rebuilt."""
     try:
         return Summary.from_document(document)
     except SummaryError:

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from lambdas.errors import OrganiserError, UnavailableError
-from lambdas.library import BLOCK_SIZE, pack
 from lambdas.registry import DEFAULT_RUNS, PhaseRecord, PhaseState, Registry
+from lambdas.sentences import BLOCK_SIZE, pack_block
 from lambdas.store import documents
 from lambdas.store.interface import Store, TextSide
 from task.feedback import FeedbackSpec
@@ -207,8 +207,8 @@ def _write_blocks(
 
 
 def _put_batch(store: Store, phase: str, batch: Sequence[_Block]) -> None:
-    store.put_blocks(TextSide.SOURCES, phase, [(block.number, pack(block.sources)) for block in batch])
-    store.put_blocks(TextSide.REFERENCES, phase, [(block.number, pack(block.references)) for block in batch])
+    store.put_blocks(TextSide.SOURCES, phase, [(block.number, pack_block(block.sources)) for block in batch])
+    store.put_blocks(TextSide.REFERENCES, phase, [(block.number, pack_block(block.references)) for block in batch])
 
 
 def _cut_into_blocks(phase: Phase, pairs: Iterable[SentencePair], block_size: int) -> Iterator[_Block]:

@@ -1,7 +1,7 @@
-"""One small summary per run, folded from the rounds of its ledger: all that the leaderboard ever reads.
+"""One small summary per run, folded from its rounds in the ledger: all that the leaderboard ever reads.
 
-A summary is of the first rounds of its run, however many. Folding continues where it ends and passes over what it has
-already, so any batch may come twice; two summaries of one run differ only in how far they have come.
+A summary covers the first rounds of its run, however many. Folding continues where it ends and skips the rounds that it
+has already, so any batch may come twice; two summaries of one run differ only in how many rounds they cover.
 """
 
 import base64
@@ -20,8 +20,8 @@ from leaderboard.metrics.online import OnlineRecord, Tally, checkpoints
 from task.layout import Layout
 from task.rounds import RoundResult
 
-VERSION = 1  # of the document below; a summary written by another version is folded anew from the ledger
-BLOCKS = 200  # in which a run is resampled: enough for an interval, few enough to keep for every run
+VERSION = 1  # of the document below; a summary of another version is rebuilt from the ledger
+MAX_BLOCKS = 200  # by which a run is resampled: enough for an interval, few enough to store for every run
 
 
 class SummaryError(ValueError):
@@ -30,7 +30,7 @@ class SummaryError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class RunIdentity:
-    """Which run it is."""
+    """Which run a summary is of: its opening, without the token key, which is no concern of the leaderboard."""
 
     run: str
     participant: str
@@ -41,20 +41,20 @@ class RunIdentity:
 
 
 def block_length(total: int) -> int:
-    """Rounds in a block of a phase with so many rounds."""
-    return max(1, math.ceil(total / BLOCKS))
+    """Return the number of rounds in a block of a phase of ``total`` rounds."""
+    return max(1, math.ceil(total / MAX_BLOCKS))
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What is known of a run."""
+    """What the leaderboard knows of a run."""
 
     identity: RunIdentity
     record: OnlineRecord
 
     @classmethod
     def begin(cls, identity: RunIdentity, total: int) -> Self:
-        """Of a run without rounds, in a phase of ``total`` rounds."""
+        """Return the summary of a run without rounds, in a phase of ``total`` rounds."""
         return cls(identity, OnlineRecord(stride=block_length(total)))
 
     @property
@@ -73,11 +73,11 @@ class Summary:
 
     @cached_property
     def curve(self) -> Mapping[int, int]:
-        """Ticks after k rounds: at the checkpoints, at the ends of blocks, and where the run stands."""
+        """Cumulative reward in ticks after k rounds: at checkpoints, at the ends of blocks, and at the last round."""
         return {**self.record.curve, self.rounds: self.record.total.ticks}
 
     def blocks(self, total: int) -> BlockRewards:
-        """What it earned by blocks: the complete ones, and the short one at the end of a finished run."""
+        """Return the rewards by block: of complete blocks, and of the short one at the end of a finished run."""
         ends = list(range(self.record.stride, self.rounds + 1, self.record.stride))
         if self.rounds == total and total % self.record.stride:
             ends.append(total)
@@ -93,28 +93,28 @@ class Summary:
     # as a document
 
     def as_document(self) -> dict[str, Any]:
-        """A JSON object of some 15 kB for a run of a million rounds."""
+        """Return the summary as a JSON object, some 15 kB for a run of a million rounds."""
         return {
             "version": VERSION,
             **asdict(self.identity),
             "block": self.record.stride,
-            "total": _packed_tally(self.record.total),
-            "passes": [[number, *_packed_tally(tally)] for number, tally in sorted(self.record.passes.items())],
-            "curve": _packed_curve(self.record),
+            "total": _pack_tally(self.record.total),
+            "passes": [[number, *_pack_tally(tally)] for number, tally in sorted(self.record.passes.items())],
+            "curve": _pack_curve(self.record),
             "first_at": self.record.first_at,
             "last_at": self.record.last_at,
         }
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Self:
-        """Read what ``as_document`` wrote; anything else is refused."""
+        """Parse what ``as_document`` returned. Raises SummaryError at anything else."""
         try:
             if document["version"] != VERSION:
-                raise SummaryError(f"a summary of version {document['version']}, not {VERSION}; rebuild the board")
-            total = _tally(document["total"])
-            passes = {number: _tally(packed) for number, *packed in document["passes"]}
+                raise SummaryError(f"the summary has version {document['version']}, not {VERSION}; rebuild the board")
+            total = _unpack_tally(document["total"])
+            passes = {number: _unpack_tally(packed) for number, *packed in document["passes"]}
             stride, activity = document["block"], (document["first_at"], document["last_at"])
-            curve = _curve(document["curve"], total.rounds, stride)
+            curve = _unpack_curve(document["curve"], total.rounds, stride)
             record = OnlineRecord(total, passes, curve, stride, *activity)
             return cls(RunIdentity(*(document[name] for name in RunIdentity.__slots__)), record)
         except SummaryError:
@@ -123,12 +123,12 @@ class Summary:
             raise SummaryError("not a summary; rebuild the board") from failure
 
 
-def _packed_tally(tally: Tally) -> list[int]:
+def _pack_tally(tally: Tally) -> list[int]:
     counts = tally.statistics
     return [tally.rounds, tally.ticks, *counts.matches, *counts.candidates, counts.reference_length]
 
 
-def _tally(packed: Sequence[int]) -> Tally:
+def _unpack_tally(packed: Sequence[int]) -> Tally:
     rounds, ticks, *counts, reference_length = packed
     m1, m2, m3, m4, c1, c2, c3, c4 = counts
     return Tally(rounds, ticks, BleuStatistics((m1, m2, m3, m4), (c1, c2, c3, c4), reference_length))
@@ -137,20 +137,20 @@ def _tally(packed: Sequence[int]) -> Tally:
 assert MAX_ORDER == 4, "tallies are packed with four orders of n-grams"
 
 
-def _sampled(rounds: int, stride: int) -> list[int]:
-    """Where the curve of a record of so many rounds is sampled: this need not be kept with every curve."""
+def _sampled_rounds(rounds: int, stride: int) -> list[int]:
+    """Return the rounds at which the curve of a record is sampled: they need not be stored with every curve."""
     ends = range(stride, rounds + 1, stride) if stride else ()
     return sorted({*(k for k in checkpoints() if k <= rounds), *ends})
 
 
-def _packed_curve(record: OnlineRecord) -> str:
-    """What was earned between two samples, as 64-bit whole numbers, compressed: most of their bytes are zero."""
-    ticks = [record.curve[k] for k in _sampled(record.total.rounds, record.stride)]
+def _pack_curve(record: OnlineRecord) -> str:
+    """Pack the ticks earned between two samples as 64-bit integers, compressed: most of their bytes are zero."""
+    ticks = [record.curve[k] for k in _sampled_rounds(record.total.rounds, record.stride)]
     steps = [after - before for before, after in pairwise([0, *ticks])]
     return base64.b64encode(zlib.compress(struct.pack(f">{len(steps)}Q", *steps))).decode()
 
 
-def _curve(packed: str, rounds: int, stride: int) -> dict[int, int]:
-    sampled = _sampled(rounds, stride)
+def _unpack_curve(packed: str, rounds: int, stride: int) -> dict[int, int]:
+    sampled = _sampled_rounds(rounds, stride)
     steps = struct.unpack(f">{len(sampled)}Q", zlib.decompress(base64.b64decode(packed)))
     return dict(zip(sampled, accumulate(steps), strict=True))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from corpora.errors import InputError
 from corpora.lines import read_lines
-from lambdas.library import Library
 from lambdas.registry import Registry
+from lambdas.sentences import SentenceReader
 from lambdas.store import Store
 from simulator.errors import SimulatorError
 from task.names import is_run_id
@@ -74,7 +74,7 @@ def read_table(path: Path) -> Texts:
 
 def read_runs(store: Store, runs: Sequence[str]) -> Texts:
     """Read what runs of one phase proposed, with the sources and references of the rounds that they have played."""
-    registry, library = Registry(store), Library(store)
+    registry, library = Registry(store), SentenceReader(store)
     systems: dict[str, Sequence[str]] = {}
     phases = set()
     for run in runs:

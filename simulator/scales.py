@@ -1,4 +1,4 @@
-"""How large a task is: the sizes on offer for synthetic ones, and what a corpus of a given size can be cut into."""
+"""The sizes of tasks: scales of synthetic ones, and the phases that a corpus of a given size is cut into."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ class Scale:
     training: Layout
     out_of_domain: int
     mock: Layout = MOCK.layout
-    departments: int | None = None  # of the shop; all of them unless the models are to be trained in a minute
+    departments: int | None = None  # of the synthetic shop; None for all
 
     @property
     def phases(self) -> Mapping[str, Layout]:
@@ -24,13 +24,13 @@ class Scale:
 
     @property
     def lines(self) -> int:
-        """Pairs that are written in all."""
+        """The number of pairs in all files."""
         return self.out_of_domain + sum(layout.total for layout in self.phases.values())
 
     def resized(
         self, *, mock: int | None = None, dev: int | None = None, training: int | None = None, out_of_domain: int | None
     ) -> "Scale":
-        """The same held-out blocks at other distances; sizes that cannot be are refused with the nearest that can."""
+        """Return a scale with the same held-out blocks and other sizes. Raises LayoutError naming the nearest sizes."""
         return replace(
             self,
             mock=self.mock if mock is None else Layout.plain(mock),
@@ -45,7 +45,7 @@ def _refit(layout: Layout, total: int) -> Layout:
 
 
 class ScaleName(StrEnum):
-    """The sizes on offer."""
+    """The names of the scales."""
 
     DEMO = "demo"
     DEV = "dev"
@@ -53,59 +53,63 @@ class ScaleName(StrEnum):
 
 
 SCALES = {
-    ScaleName.DEMO: Scale(  # a tenth of the original's development phase: seconds to make, minutes to learn from
+    ScaleName.DEMO: Scale(  # dev has a tenth of its size in the WMT 2017 task: seconds to make, minutes to learn from
         dev=Layout(blocks=4, block=70, gap=1_240),  # 4,000 rounds
         training=Layout(blocks=12, block=100, gap=800),  # 10,000 rounds
         out_of_domain=40_000,
-        departments=3,  # a model that is trained in a minute cannot know the words of all 35
+        departments=3,  # a model that is trained for a minute cannot know the words of all 35
     ),
     ScaleName.DEV: Scale(
         dev=DEV.layout,
         training=Layout(blocks=12, block=450, gap=8_600),  # 100,000 rounds
-        out_of_domain=400_000,  # with half of it, more words are unknown than the paper's 6 and 2 %
+        out_of_domain=400_000,  # with half of it, more tokens are unknown than the 6 and 2 % of Sokolov et al. 2017
     ),
     ScaleName.FULL: Scale(dev=DEV.layout, training=TRAINING.layout, out_of_domain=1_000_000),
 }
 
-SMALLEST = 1_000  # in-domain pairs; with fewer, a held-out block has next to nothing
+MIN_IN_DOMAIN_PAIRS = 1_000  # with fewer, a held-out block is too short to measure anything
 
 
-def cut(pairs: int, *, dev: int | None = None, training: int | None = None) -> dict[str, Layout]:
-    """Phases for a corpus of ``pairs`` distinct sentences, with the passes and shares of the original task.
+def cut_phases(pairs: int, *, dev: int | None = None, training: int | None = None) -> dict[str, Layout]:
+    """Return the layouts of the phases for a corpus of ``pairs`` pairs, proportioned as in the WMT 2017 task.
 
-    Given sizes (in rounds) are laid out exactly, or refused with the nearest sizes that can be.
+    Phases whose size in rounds is given get exactly that size. Raises LayoutError naming the nearest sizes, or the
+    number of rounds that the corpus is enough for.
     """
-    if pairs < SMALLEST:
-        raise LayoutError(f"a task needs {SMALLEST:,} clean in-domain pairs or more, but there are {pairs:,}")
-    left = pairs - MOCK.layout.distinct
-    dev_pairs = min(DEV.layout.distinct, left // 10)
+    if pairs < MIN_IN_DOMAIN_PAIRS:
+        raise LayoutError(
+            f"a task needs {MIN_IN_DOMAIN_PAIRS:,} clean in-domain pairs or more, but there are {pairs:,}"
+        )
+    remaining = pairs - MOCK.layout.distinct
+    dev_pairs = min(DEV.layout.distinct, remaining // 10)
     dev_layout = _proportional(DEV.layout, dev_pairs) if dev is None else _sized(DEV.layout, dev)
-    left -= dev_layout.distinct
-    if left < TRAINING.layout.blocks:
+    remaining -= dev_layout.distinct
+    if remaining < TRAINING.layout.blocks:
         raise LayoutError(f"{dev_layout.total:,} dev rounds leave nothing to train on of {pairs:,} pairs")
-    training_layout = _proportional(TRAINING.layout, left) if training is None else _sized(TRAINING.layout, training)
-    if training_layout.distinct > left:
-        largest = _proportional(TRAINING.layout, left).total
+    given = None if training is None else _sized(TRAINING.layout, training)
+    training_layout = given or _proportional(TRAINING.layout, remaining)
+    if training_layout.distinct > remaining:
+        largest = _proportional(TRAINING.layout, remaining).total
         raise LayoutError(
             f"{training_layout.total:,} training rounds need {training_layout.distinct:,} distinct pairs, but only"
-            f" {left:,} are left, enough for {largest:,} rounds"
+            f" {remaining:,} are left, enough for {largest:,} rounds"
         )
     return {"mock": MOCK.layout, "dev": dev_layout, "training": training_layout}
 
 
 def _held_out(original: Layout, share_of: int, size: int) -> int:
-    """A held-out block with the original's share, but not below 1 % of a small phase, where it would say nothing."""
+    """Return the length of a held-out block: the original's share, but at least 1 % of a small phase, up to 100."""
     return max(1, round(size * original.block / share_of), min(size // 100, 100))
 
 
 def _proportional(original: Layout, distinct: int) -> Layout:
-    """The original's passes over as many of these distinct sentences as can be."""
+    """Return a layout with the original's passes over as many of these distinct sentences as fit."""
     block = _held_out(original, original.distinct, distinct)
     return Layout(original.blocks, block, (distinct - block) // (original.blocks - 1))
 
 
 def _sized(original: Layout, total: int) -> Layout:
-    """Exactly this many rounds, with a held-out block that is just long enough for them to come out even."""
+    """Return a layout of exactly ``total`` rounds, its held-out block lengthened until the gaps are equal."""
     block = _held_out(original, original.total, total)
     block += (total - block) % (original.blocks - 1)
     return Layout.fit(total, blocks=original.blocks, block=block)

@@ -8,8 +8,8 @@ from typing import Any
 
 from lambdas.archive.contents import checked, reported, round_says
 from lambdas.archive.lines import FORMAT, HEADER, VERSION, Writer
-from lambdas.library import MissingBlockError, unpack
 from lambdas.registry import PhaseRecord, Registry
+from lambdas.sentences import MissingBlockError, unpack_block
 from lambdas.store.interface import Store, StoreError, TextSide
 from lambdas.task_loader import SentencePair, text_checkpoints
 
@@ -78,4 +78,4 @@ def _pairs(store: Store, record: PhaseRecord) -> Iterator[SentencePair]:
         sides = [store.block(side, name, number) for side in (TextSide.SOURCES, TextSide.REFERENCES)]
         if None in sides:
             raise MissingBlockError(f"the sentences of phase {name} are not all in this store: load the task first")
-        yield from zip(*(unpack(side) for side in sides if side is not None), strict=True)
+        yield from zip(*(unpack_block(side) for side in sides if side is not None), strict=True)

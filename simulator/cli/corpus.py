@@ -34,7 +34,7 @@ from corpora.task import Pair, Task, require_free_path
 from leaderboard.metrics.bleu import sentence_bleu
 from simulator.cli import corpus_tables
 from simulator.cli.progress_bars import progress_bars
-from simulator.scales import SCALES, ScaleName, cut
+from simulator.scales import SCALES, ScaleName, cut_phases
 from task.description import TaskDescription
 from task.feedback import FeedbackSpec
 from task.languages import LanguagePair, is_language
@@ -118,7 +118,7 @@ def import_(
         keep_documents=documents,
         unique=unique,
     )
-    _import(out, description, material, lambda pairs: cut(pairs, dev=dev, training=training), processes)
+    _import(out, description, material, lambda pairs: cut_phases(pairs, dev=dev, training=training), processes)
 
 
 @app.command()
@@ -141,7 +141,7 @@ def debian(
     interfaces = _fetch(apt, packages_for(INTERFACE_PACKAGES, language))
     manuals = _fetch(apt, packages_for(MANUAL_PACKAGES, language))
     material = Material(interface_pairs(apt, interfaces, language), manual_pairs(apt, manuals, language))
-    _import(out, description, material, lambda pairs: cut(pairs, dev=dev, training=training), processes)
+    _import(out, description, material, lambda pairs: cut_phases(pairs, dev=dev, training=training), processes)
 
 
 def _fetch(apt: Apt, names: list[str]) -> list[Package]:

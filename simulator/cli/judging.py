@@ -130,7 +130,7 @@ def rebuild(store: StoreOption = DEFAULT_STORE, phase: OnlyPhase = None) -> None
     scoreboard, records = Scoreboard(opened), _records(opened, phase)
     runs = _runs(opened, records)
     for record in records:
-        scoreboard.forget_unclaimed(record)
+        scoreboard.delete_unclaimed(record)
     with _bars() as bars:
         rounds = sum(scoreboard.rebuild(*each).rounds for each in bars.track(runs, description="rebuilding"))
     typer.echo(f"{len(runs):,} runs summarised from {rounds:,} rounds")

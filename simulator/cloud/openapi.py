@@ -17,8 +17,9 @@ from typing import Any, get_type_hints
 from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 
+from lambdas.answers import PhaseInfo
 from lambdas.errors import ServiceError
-from lambdas.service import PhaseInfo, Service
+from lambdas.service import Service
 from simulator.cloud.example_exchanges import Exchange, record_exchanges
 from simulator.cloud.local_cloud import set_environment
 from simulator.cloud.template import Route, SamTemplate

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from functools import cache
 
 from lambdas import wiring
+from lambdas.answers import PhaseInfo
 from lambdas.errors import InvalidKeyError, PhaseNotFoundError
 from lambdas.registry import Participant
-from lambdas.service import PhaseInfo
 from leaderboard import publication
 from simulator.cloud.http_server import HttpServer, running
 from simulator.cloud.local_cloud import local_gateway

@@ -10,11 +10,12 @@ import pytest
 
 from corpora.checking import find_problems
 from corpora.task import Task
+from lambdas.answers import Sentence
 from lambdas.archive import Archive, export
 from lambdas.audit import Auditor
 from lambdas.registry import Registry
 from lambdas.scoreboard import Scoreboard
-from lambdas.service import Sentence, Service
+from lambdas.service import Service
 from lambdas.store import open_store
 from lambdas.store.dynamodb import to_round
 from simulator.tasks import load_task

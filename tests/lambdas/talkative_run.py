@@ -37,14 +37,14 @@ def mistakes(client, run, token):
 
 def bugs(client, service, run, token):
     """An exception from deep inside that quotes the reference, through the function and straight from the service."""
-    healthy = service._library.reference
+    healthy = service._sentences.reference
 
     def quoting(record, index):
         raise ValueError(f"cannot digest {healthy(record, index)!r}")
 
-    service._library.reference = quoting
+    service._sentences.reference = quoting
     tell(client.translate(run, token, "rot"))
-    service._library.reference = healthy
+    service._sentences.reference = healthy
 
 
 def direct(service, player):

@@ -1,7 +1,8 @@
 """A small task for tests: three phases whose references are made of words that occur nowhere else."""
 
+from lambdas.answers import Answer
 from lambdas.registry import Registry
-from lambdas.service import Answer, Service
+from lambdas.service import Service
 from lambdas.task_loader import load_phase
 from task.feedback import FeedbackSpec
 from task.layout import Layout

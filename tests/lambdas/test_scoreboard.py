@@ -58,12 +58,12 @@ class TestCatchingUp:
 
     def test_an_interrupted_catch_up_keeps_what_it_has(self, sqlite, monkeypatch):
         tasks.load(sqlite)
-        monkeypatch.setattr(scoreboard, "CHUNK", 4)
+        monkeypatch.setattr(scoreboard, "CHUNK_ROUNDS", 4)
         service, player = playing(sqlite)
         play(service, player)
         record, board = Registry(sqlite).require_phase("dev"), Scoreboard(sqlite)
         kept = []
-        monkeypatch.setattr(board, "_keep", lambda summary: kept.append(summary.rounds))
+        monkeypatch.setattr(board, "_save", lambda summary: kept.append(summary.rounds))
         board.catch_up(record)
         assert kept == [4, 8, 12, 14]
 
@@ -193,7 +193,7 @@ class TestWhoSeesWhat:
     @given(st.builds(Layout, st.integers(2, 12), st.integers(1, 50), st.integers(1, 200)))
     def test_no_pass_is_due_before_it_is_over(self, layout):
         record = PhaseRecord(Phase("dev", layout, repeatable=True), FeedbackSpec(), 512, "", 1)
-        for number, end in enumerate(scoreboard.contest(record).held_out.ends):
+        for number, end in enumerate(scoreboard.board_phase(record).held_out.ends):
             assert end / layout.total <= (number + 1) / layout.blocks
 
     def test_what_is_told_of_passes_is_too_coarse_to_be_searched_for(self, sqlite):

@@ -3,8 +3,8 @@
 import pytest
 
 from lambdas.errors import UnavailableError
-from lambdas.library import Library
 from lambdas.registry import PhaseState, Registry
+from lambdas.sentences import SentenceReader
 from lambdas.task_loader import CHECKPOINT_BLOCKS, LoadError, load_phase
 from task.feedback import FeedbackSpec
 from task.layout import Layout
@@ -36,7 +36,7 @@ def load_large(store, pairs=None):
 
 
 def served_pairs(store, record):
-    library = Library(store)
+    library = SentenceReader(store)
     return [
         (library.source(record, index), library.reference(record, index)) for index in range(record.phase.layout.total)
     ]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.scales import SCALES, ScaleName, cut
+from simulator.scales import SCALES, ScaleName, cut_phases
 from task.layout import Layout, LayoutError
 from task.phases import DEV, TRAINING
 
@@ -29,7 +29,7 @@ def test_a_size_that_cannot_be_laid_out_is_refused_with_the_nearest():
 
 
 def test_a_corpus_of_the_original_size_is_cut_like_the_original():
-    assert cut(48 + DEV.layout.distinct + TRAINING.layout.distinct) == {
+    assert cut_phases(48 + DEV.layout.distinct + TRAINING.layout.distinct) == {
         "mock": Layout.plain(48),
         "dev": DEV.layout,
         "training": TRAINING.layout,
@@ -38,12 +38,12 @@ def test_a_corpus_of_the_original_size_is_cut_like_the_original():
 
 @given(st.integers(1_000, 2_000_000))
 def test_a_corpus_of_any_size_is_nearly_used_up(pairs):
-    used = sum(layout.distinct for layout in cut(pairs).values())
+    used = sum(layout.distinct for layout in cut_phases(pairs).values())
     assert pairs - 13 <= used <= pairs
 
 
 def test_given_sizes_are_laid_out_exactly():
-    layouts = cut(100_000, dev=40_000, training=50_000)
+    layouts = cut_phases(100_000, dev=40_000, training=50_000)
     assert (layouts["dev"], layouts["training"]) == (DEV.layout, Layout(blocks=12, block=159, gap=4_372))
     assert layouts["training"].total == 50_000
 
@@ -59,4 +59,4 @@ def test_given_sizes_are_laid_out_exactly():
 )
 def test_what_a_corpus_cannot_give_is_refused(pairs, sizes, complaint):
     with pytest.raises(LayoutError, match=complaint):
-        cut(pairs, **sizes)
+        cut_phases(pairs, **sizes)

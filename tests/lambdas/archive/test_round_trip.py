@@ -9,8 +9,8 @@ from lambdas import errors
 from lambdas.archive import Archive, ArchiveError, export
 from lambdas.archive.contents import LedgerError
 from lambdas.audit import Auditor
-from lambdas.library import MissingBlockError
 from lambdas.registry import Registry
+from lambdas.sentences import MissingBlockError
 from lambdas.service import Service
 from lambdas.store import StoreError, documents
 from lambdas.store.sqlite import SQLiteStore
