@@ -1,6 +1,6 @@
 """What a task is: its languages, phases and feedback, and the record of a round.
 
-Every room but the SDK builds on these definitions, and they build on no room: only the standard library is imported
-here, because this room is bundled into the cloud functions. What does not live here: reading and writing corpora
-(`corpora`), scoring and storing rounds (`lambdas`), judging runs (`leaderboard`).
+Every package but the SDK builds on these definitions, and they build on none: only the standard library is imported
+here, because this package is bundled into the cloud functions. What does not live here: reading and writing corpora
+(``corpora``), scoring and storing rounds (``lambdas``), evaluating runs (``leaderboard``).
 """
