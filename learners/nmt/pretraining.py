@@ -54,9 +54,8 @@ class PretrainingProgress:
 
     step: int
     steps: int
-    train_loss: float  # per token, since the last validation
-    held_out_loss: float
-    best_loss: float
+    held_out_loss: float  # per token
+    best_loss: float  # the lowest held-out loss so far
 
     @property
     def status(self) -> str:
@@ -145,17 +144,14 @@ class _Training:
 
     def advance(self) -> PretrainingProgress:
         """Train until the next validation, and validate."""
-        loss, tokens = 0.0, 0
         end = min(self._config.steps, self._step + self._config.validate_every)
         dropout = self._translator.config.dropout if self._config.dropout is None else self._config.dropout
         with with_dropout(self._translator.model, dropout):
             while self._step < end:
-                batch = self._next_batch()
-                loss += self._update(batch)
-                tokens += sum(len(target) for _, target in batch)
+                self._update(self._next_batch())
                 self._step += 1
-        held_out = self._validate()
-        return PretrainingProgress(self._step, self._config.steps, loss / tokens, held_out, self._best_loss)
+        held_out_loss = self._validate()
+        return PretrainingProgress(self._step, self._config.steps, held_out_loss, self._best_loss)
 
     def finish(self) -> None:
         """Give the translator its final parameters and its ensemble members."""
@@ -225,19 +221,17 @@ class _Training:
             self._batches = [[encoded[index] for index in batch] for batch in batches]
         return self._batches[self._step - self._epoch_start]
 
-    def _update(self, batch: list[EncodedPair]) -> float:
-        """Take one step; return the summed loss of the batch."""
+    def _update(self, batch: list[EncodedPair]) -> None:
+        """Take one step along the mean gradient of the batch."""
         translator, model_config = self._translator, self._translator.config
         torch.manual_seed(self._config.seed * 1_000_003 + self._step)  # for dropout
         translator.zero_gradient()
-        loss = self._loss(batch)
-        (loss / len(batch)).backward()
+        (self._loss(batch) / len(batch)).backward()
         if not math.isfinite(translator.parameters.clip_gradient(model_config.clip_norm)):
             raise DivergedError(f"training diverged at step {self._step:,}: try a lower learning rate")
         rate = model_config.learning_rate if self._config.learning_rate is None else self._config.learning_rate
         self._optimiser.param_groups[0]["lr"] = rate * self._config.learning_rate_factor * self._rate_schedule()
         self._optimiser.step()
-        return loss.item()
 
     def _rate_schedule(self) -> float:
         """Return the share of the learning rate that this step has: linear warm-up, then inverse square root."""
