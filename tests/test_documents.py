@@ -9,7 +9,7 @@ import pytest
 import typer.main
 
 from benchmarks.studies.learning import STUDY
-from benchmarks.studies.summary import kept, summary
+from benchmarks.studies.summary import read_studies, summary
 from simulator.cli import app
 from simulator.cloud.template import SamTemplate
 
@@ -178,5 +178,5 @@ def test_every_citation_is_listed_in_papers_md():
 
 def test_the_table_in_learning_md_has_the_results_of_the_studies():
     results = ROOT / "benchmarks" / "studies" / "results"
-    studies = kept([results / "learning", results / "learning-debian"], STUDY.measured_against)
-    assert summary(studies, STUDY.measured_against) in (ROOT / "docs" / "learning.md").read_text()
+    studies = read_studies([results / "learning", results / "learning-debian"], STUDY.comparison)
+    assert summary(studies, STUDY.comparison) in (ROOT / "docs" / "learning.md").read_text()

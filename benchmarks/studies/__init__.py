@@ -1,1 +1,1 @@
-"""Studies that take hours: each is one command, goes on when it is interrupted, and writes the table that it is for."""
+"""Studies that take hours: each is one command, which resumes when it was interrupted and writes a table of results."""

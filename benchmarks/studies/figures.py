@@ -1,4 +1,4 @@
-"""What a study draws: how much each system has won over the one that does not learn, and its held-out passes."""
+"""The figures of a study: the gain of each system over the static one, and its held-out passes."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,49 +10,49 @@ import numpy as np
 from benchmarks.studies.study_run import StudyRun
 from benchmarks.studies.table import ComparisonSystems
 
-POINTS = 200  # of a curve
-SETTLED = 500  # rounds before which a mean is noise that would squeeze the rest of its curve
+CURVE_POINTS = 200
+FIRST_ROUND = 500  # of a curve: means of fewer rounds are so noisy that they would squeeze the rest
 WIDTH, HEIGHT = 520, 300
-FLOOR = ("copy-source", "word-for-word")
+FLOOR_SYSTEMS = ("copy-source", "word-for-word")
 
 LEGEND = alt.Legend(labelLimit=260, symbolType="stroke", symbolOpacity=1, symbolSize=500, symbolStrokeWidth=2)
 
 Point = dict[str, Any]
 
 
-def gains(runs: Sequence[StudyRun], static: StudyRun) -> Iterator[Point]:
-    """What each run has won per round so far, above the system that does not learn."""
+def gain_points(runs: Sequence[StudyRun], static: StudyRun) -> Iterator[Point]:
+    """Yield the mean reward per round so far of each run, minus that of the static system."""
     for run in runs:
-        won = np.cumsum(run.rewards - static.rewards)
-        for rounds in np.unique(np.linspace(min(SETTLED, len(won)), len(won), POINTS).astype(int)):
-            yield {**_whose(run), "rounds": int(rounds), "gain": round(float(won[rounds - 1] / rounds), 5)}
+        gain = np.cumsum(run.rewards - static.rewards)
+        for rounds in np.unique(np.linspace(min(FIRST_ROUND, len(gain)), len(gain), CURVE_POINTS).astype(int)):
+            yield {**_labels(run), "rounds": int(rounds), "gain": round(float(gain[rounds - 1] / rounds), 5)}
 
 
-def passes(runs: Sequence[StudyRun]) -> Iterator[Point]:
-    """Corpus BLEU of every held-out pass of every run."""
+def pass_points(runs: Sequence[StudyRun]) -> Iterator[Point]:
+    """Yield the corpus BLEU of every held-out pass of every run."""
     for run in runs:
         for number, held_out in enumerate(run.passes, start=1):
-            yield {**_whose(run), "pass": number, "bleu": round(held_out.bleu, 3)}
+            yield {**_labels(run), "pass": number, "bleu": round(held_out.bleu, 3)}
 
 
-def _whose(run: StudyRun) -> Point:
+def _labels(run: StudyRun) -> Point:
     return {"system": run.spec.system, "seed": run.spec.seed}
 
 
-def save_figures(runs: Sequence[StudyRun], names: ComparisonSystems, folder: Path) -> list[Path]:
-    """Draw both, one line per system: the mean of its seeds, and a band from the worst to the best of them.
+def save_figures(runs: Sequence[StudyRun], comparison: ComparisonSystems, folder: Path) -> list[Path]:
+    """Save both figures as SVG: a line per system for the mean of its seeds, and a band from the worst to the best.
 
-    The oracle and the floor are left out: so far from the others, they would make one line of all of them.
+    The oracle and the floor are left out: they are so far away that all other lines would become one.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    static = next(run for run in runs if run.spec.system == names.static)
-    runs = [run for run in runs if run.spec.system not in (names.oracle, *FLOOR)]
+    static = next(run for run in runs if run.spec.system == comparison.static)
+    runs = [run for run in runs if run.spec.system not in (comparison.oracle, *FLOOR_SYSTEMS)]
     order = sorted({run.spec.system for run in runs})
     drawings = {
-        "gain": _chart(list(gains(runs, static)), "rounds:Q", "gain", order).properties(
+        "gain": _chart(list(gain_points(runs, static)), "rounds:Q", "gain", order).properties(
             title=f"mean reward so far, minus {static.spec.system}"
         ),
-        "held-out": _chart(list(passes(runs)), "pass:O", "bleu", order).properties(
+        "held-out": _chart(list(pass_points(runs)), "pass:O", "bleu", order).properties(
             title="corpus BLEU of the held-out passes"
         ),
     }

@@ -1,7 +1,7 @@
-"""What came of the runs of a study, kept beside its table: others can be compared with it without playing it again.
+"""The finished runs of a study, saved beside its table, so that new systems can be compared without playing them again.
 
-Only runs of one origin can be compared: the same stream, and the same seed models. The same recipe makes another model
-on another kind of processor, so their digests are kept, too.
+Only runs of one origin can be compared: the same task, and the same seed models. The same settings train another model
+on another kind of processor, so the digests of the models are saved, too.
 """
 
 import json
@@ -10,81 +10,92 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from benchmarks.studies.study_run import SUFFIX, StudyRun
+from benchmarks.studies.study_run import FILE_SUFFIX, StudyRun
 from learners.seed_models.catalogue import with_requirements
 from learners.seed_models.seed_model import SeedModel
 from simulator.competition import RunSpec
 from simulator.pretraining import needed_models
+from task.atomic_files import write_bytes
 from task.layout import Layout
 
-ORIGIN = "origin.json"
+ORIGIN_FILE = "origin.json"
 
 
 @dataclass(frozen=True)
 class TaskIdentity:
-    """What is played: the options that a task was made with, and its digest."""
+    """Which task runs were played on: the options that it was made with, and the digest of its description."""
 
     options: Mapping[str, object]
     task: str
 
+    def __str__(self) -> str:
+        return f"the task {self.task} with the options {dict(self.options)}"
+
 
 class SavedRuns:
-    """A folder with a file for each run."""
+    """A folder with a file for each run, and one for their origin."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def all(self) -> list[StudyRun]:
-        return [StudyRun.read(path) for path in sorted(self._folder.glob(f"*{SUFFIX}"))]
+    def read_all(self) -> list[StudyRun]:
+        return [StudyRun.read(path) for path in sorted(self._folder.glob(f"*{FILE_SUFFIX}"))]
 
-    def find(self, runs: Sequence[RunSpec], stream: TaskIdentity, layout: Layout) -> list[StudyRun]:
-        """Those of these runs that are here; refused if they are of another stream, not whole, or do not tell."""
-        found = [StudyRun.read(path) for run in runs if (path := self._path(run)).exists()]
-        if found and (there := self._origin()[0]) != stream:
-            raise SystemExit(f"the runs in {self._folder} are of {there}, not of {stream}: give another --out")
-        if found and (untold := [model for model in _models_of(found) if model.name not in self._origin()[1]]):
-            self._refuse(f"an unknown seed model {untold[0]}")
+    def find(self, specs: Sequence[RunSpec], task: TaskIdentity, layout: Layout) -> list[StudyRun]:
+        """Return the saved ones of these runs.
+
+        Exit if they are of another task, incomplete, or began with an unknown seed model.
+        """
+        found = [StudyRun.read(path) for spec in specs if (path := self._path(spec)).exists()]
+        if not found:
+            return []
+        saved_task, saved_models = self._origin()
+        if saved_task != task:
+            raise SystemExit(f"the runs in {self._folder} are of {saved_task}, not of {task}: give another --out")
+        for model in _models_of(found):
+            if model.name not in saved_models:
+                self._refuse(f"an unknown seed model {model}")
         for run in found:
             if (len(run.rewards), len(run.passes)) != (layout.total, layout.blocks):
-                raise SystemExit(f"{self._path(run.spec)} is not a whole run: remove it, and it is played again")
+                raise SystemExit(f"{self._path(run.spec)} is incomplete: remove it, and the run is played again")
         return found
 
-    def join(self, kept: Sequence[StudyRun], models: Mapping[str, str]) -> dict[str, str]:
-        """All seed models that kept runs and new ones began with; refused if they did not begin alike."""
+    def merge_models(self, kept: Sequence[StudyRun], models: Mapping[str, str]) -> dict[str, str]:
+        """Return the digests of all seed models of saved and new runs; exit if a model has two digests."""
         known = {model.name: self._origin()[1][model.name] for model in _models_of(kept)}
         for name, digest in models.items():
             if known.get(name, digest) != digest:
-                self._refuse(f"another seed model {name} than is here")
+                self._refuse(f"another seed model {name} than the one here")
         return {**known, **models}
 
-    def save(self, played: Sequence[StudyRun], stream: TaskIdentity, models: Mapping[str, str]) -> None:
-        """Keep these runs and no others: nobody should find here what is not in the table."""
+    def save(self, runs: Sequence[StudyRun], task: TaskIdentity, models: Mapping[str, str]) -> None:
+        """Save these runs, and remove all others, which are not in the table."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        for stale in self._folder.glob(f"*{SUFFIX}"):
+        for stale in self._folder.glob(f"*{FILE_SUFFIX}"):
             stale.unlink()
-        origin = {"stream": asdict(stream), "models": dict(models)}
-        (self._folder / ORIGIN).write_text(json.dumps(origin, indent=1) + "\n", encoding="utf-8")
-        for run in played:
+        origin = {"stream": asdict(task), "models": dict(models)}
+        write_bytes(self._folder / ORIGIN_FILE, (json.dumps(origin, indent=1) + "\n").encode())
+        for run in runs:
             run.write(self._path(run.spec))
 
-    def _refuse(self, what: str) -> NoReturn:
-        raise SystemExit(f"the runs in {self._folder} began with {what}: play all of them again, without --keep")
+    def _refuse(self, model: str) -> NoReturn:
+        raise SystemExit(f"the runs in {self._folder} began with {model}: play all of them again, without --keep")
 
-    def _path(self, run: RunSpec) -> Path:
-        return self._folder / f"{run.label}{SUFFIX}"
+    def _path(self, spec: RunSpec) -> Path:
+        return self._folder / f"{spec.label}{FILE_SUFFIX}"
 
     def _origin(self) -> tuple[TaskIdentity, dict[str, str]]:
-        """The stream, and the digests of seed models by name."""
-        path = self._folder / ORIGIN
+        """Return the task, and the digests of seed models by name."""
+        path = self._folder / ORIGIN_FILE
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
             return TaskIdentity(**values["stream"]), dict(values["models"])
         except (OSError, ValueError, LookupError, TypeError):
             raise SystemExit(
-                f"{path} does not tell where these runs are from: play them again, without --keep"
+                f"{path} does not say which task these runs are of: play them again, without --keep"
             ) from None
 
 
 def _models_of(runs: Sequence[StudyRun]) -> list[SeedModel[Any]]:
-    """What these runs began with, and what that was made of."""
+    """Return the seed models that these runs began with, and the models that those were made from."""
     return with_requirements(needed_models([run.spec.system for run in runs]))

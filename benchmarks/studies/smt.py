@@ -1,22 +1,22 @@
-"""Do log-linear weights learn from rewards? ``make study-smt`` plays the statistical systems and orders them.
+"""Do log-linear weights learn from rewards? ``make study-smt`` plays the statistical systems and ranks them.
 
-A synthetic task is made unless there is one to be told with ``--task``, such as Debian's (``banditmt corpus debian``);
-each task wants a ``--folder`` of its own.
+The task is synthetic by default; ``--task`` names another, such as Debian's (``banditmt corpus debian``). Each task
+needs a ``--folder`` of its own.
 """
 
 from pathlib import Path
 
-from benchmarks.studies.study import Study, carry_out
-from benchmarks.studies.table import ComparisonSystems, means, ordering
+from benchmarks.studies.study import Study, run_study
+from benchmarks.studies.table import ComparisonSystems, mean_rewards, ranking
 from learners.systems.registry import SYSTEMS
 
 STUDY = Study(
     question=__doc__,
     folder=Path(".banditmt/study-smt"),
     systems=["copy-source", *(name for name in SYSTEMS if name.startswith(("SMT", "LIMSI")))],
-    measured_against=ComparisonSystems("SMT-static", "SMT-oracle"),
+    comparison=ComparisonSystems("SMT-static", "SMT-oracle"),
 )
-# Mean reward over the training phase: cumulative rewards of Table 3, per round.
+# Mean reward per round of the training phase, from the cumulative rewards in Sokolov et al. 2017, Table 3.
 PUBLISHED = {
     "SMT-oracle": 0.3849,
     "SMT-static": 0.1769,
@@ -28,6 +28,6 @@ PUBLISHED = {
 
 
 if __name__ == "__main__":
-    found = means(carry_out(STUDY))
-    print(f"\nthe paper: {ordering({name: PUBLISHED[name] for name in PUBLISHED if name in found})}")
-    print(f"here: {ordering({name: found[name] for name in found if name in PUBLISHED})}")
+    found = mean_rewards(run_study(STUDY))
+    print(f"\nthe paper: {ranking({name: PUBLISHED[name] for name in PUBLISHED if name in found})}")
+    print(f"here: {ranking({name: found[name] for name in found if name in PUBLISHED})}")

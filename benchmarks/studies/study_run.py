@@ -1,6 +1,6 @@
-"""A run of a study: what each round earned and how the held-out passes went, which is all that its table is made of.
+"""A finished run of a study: the reward of each round and the quality of each held-out pass.
 
-It fits into a small file.
+A study's table follows from these, and they fit into a small file.
 """
 
 import gzip
@@ -17,18 +17,19 @@ import numpy.typing as npt
 from leaderboard.metrics.bleu import corpus_bleu, count_ngram_matches, sum_statistics
 from learners.journal import JournalEntry
 from simulator.competition import RunSpec
+from task.atomic_files import write_bytes
 from task.layout import Layout
 
-SUFFIX = ".json.gz"  # of the file of a run
-DECIMALS = 4  # of rewards: a table has no more, and a file of a run becomes four times smaller
+FILE_SUFFIX = ".json.gz"
+REWARD_DECIMALS = 4  # as many as a table shows; the files are four times smaller for it
 
 
 @dataclass(frozen=True)
 class HeldOutPass:
-    """How a held-out pass went."""
+    """The quality of one held-out pass."""
 
-    bleu: float  # of the corpus
-    length_ratio: float
+    bleu: float  # corpus BLEU
+    length_ratio: float  # proposed tokens per reference token
 
 
 @dataclass(frozen=True)
@@ -43,42 +44,44 @@ class StudyRun:
     def from_journal(
         cls, spec: RunSpec, entries: Sequence[JournalEntry], references: Sequence[str], layout: Layout
     ) -> Self:
-        """What was proposed, beside the references that the system never saw."""
+        """Return the run of a journal; held-out passes are scored with references that the system never saw."""
 
-        def held_out(number: int) -> HeldOutPass:
+        def score_pass(number: int) -> HeldOutPass:
             rounds = layout.rounds_of_pass(number)
             counts = sum_statistics(count_ngram_matches(entries[k].translation, references[k]) for k in rounds)
             return HeldOutPass(corpus_bleu(counts), counts.candidates[0] / counts.reference_length)
 
-        rewards = np.array([entry.reward for entry in entries]).round(DECIMALS)
-        return cls(spec, rewards, [held_out(number) for number in range(layout.blocks)])
+        rewards = np.array([entry.reward for entry in entries]).round(REWARD_DECIMALS)
+        return cls(spec, rewards, [score_pass(number) for number in range(layout.blocks)])
 
-    def by_novelty(self, sources: Sequence[str]) -> tuple[float, float]:
-        """Mean reward on sources seen for the first time, and on repeats."""
+    def means_by_novelty(self, sources: Sequence[str]) -> tuple[float, float]:
+        """Return the mean reward on sources that occur for the first time, and on repeated ones."""
         first: dict[str, int] = {}
-        for place, source in enumerate(sources):
-            first.setdefault(source, place)
-        fresh = np.array([first[source] == place for place, source in enumerate(sources)])
-        return float(self.rewards[fresh].mean()), float(self.rewards[~fresh].mean())
+        for index, source in enumerate(sources):
+            first.setdefault(source, index)
+        is_new = np.array([first[source] == index for index, source in enumerate(sources)])
+        return float(self.rewards[is_new].mean()), float(self.rewards[~is_new].mean())
 
     def write(self, path: Path) -> None:
-        """Into a file; the same run makes the same file."""
+        """Write the run to a file; the same run gives the same bytes."""
         values = {
-            "contestant": asdict(self.spec),
-            "passes": [asdict(each) for each in self.passes],
+            "contestant": asdict(self.spec),  # the name that files have had from the beginning
+            "passes": [asdict(held_out) for held_out in self.passes],
             "rewards": self.rewards.tolist(),
         }
-        path.write_bytes(gzip.compress(json.dumps(values).encode(), mtime=0))
+        write_bytes(path, gzip.compress(json.dumps(values).encode(), mtime=0))
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """What ``write`` wrote, under the name of its run."""
+        """Read what ``write`` wrote to a file that is named after its run."""
         try:
             values = json.loads(gzip.decompress(path.read_bytes()))
-            passes = [HeldOutPass(**each) for each in values["passes"]]
+            passes = [HeldOutPass(**held_out) for held_out in values["passes"]]
             run = cls(RunSpec(**values["contestant"]), np.array(values["rewards"], dtype=float), passes)
-            if f"{run.spec.label}{SUFFIX}" != path.name:
+            if f"{run.spec.label}{FILE_SUFFIX}" != path.name:
                 raise ValueError(f"it is {run.spec.label}")
         except (EOFError, OSError, ValueError, LookupError, TypeError, zlib.error) as damage:
-            raise SystemExit(f"{path} is no run of a study ({damage}): remove it, and it is played again") from None
+            raise SystemExit(
+                f"{path} is not a run of a study ({damage}): remove it, and the run is played again"
+            ) from None
         return run

@@ -1,4 +1,4 @@
-"""The table of a study: one row for each run, beside the systems that all are measured against."""
+"""The table of a study: one row for each run, compared with a static system, an oracle and a control."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,24 +12,24 @@ from learners.systems.registry import SYSTEMS
 
 @dataclass(frozen=True)
 class ComparisonSystems:
-    """The names of systems that others are measured against."""
+    """The names of the systems that all others are compared with."""
 
-    static: str  # the system that does not learn
-    oracle: str  # the system that knows what the others have to learn
-    control: str | None = None  # the system that practises as much as learners do, without feedback
+    static: str  # does not learn
+    oracle: str  # was trained on the references
+    control: str | None = None  # trains as much as the learners do, without feedback
 
 
-def table(runs: Sequence[StudyRun], names: ComparisonSystems, sources: Sequence[str]) -> str:
-    """All finished runs over these sources, in Markdown; the static system must be among them."""
+def table(runs: Sequence[StudyRun], comparison: ComparisonSystems, sources: Sequence[str]) -> str:
+    """Return a Markdown table of finished runs over these sources; the static system must be among them."""
     by_system = {run.spec.system: run for run in runs}
-    static, oracle = by_system[names.static], by_system.get(names.oracle)
-    control = by_system.get(names.control) if names.control else None
+    static, oracle = by_system[comparison.static], by_system.get(comparison.oracle)
+    control = by_system.get(comparison.control) if comparison.control else None
     header = [
         "system",
         "seed",
         "mean reward",
-        f"minus {names.static} (95 %)",
-        *([f"minus {names.control} (95 %)"] if control else []),
+        f"minus {comparison.static} (95 %)",
+        *([f"minus {comparison.control} (95 %)"] if control else []),
         "of the gap closed",
         "first seen",
         "repeats",
@@ -43,16 +43,16 @@ def table(runs: Sequence[StudyRun], names: ComparisonSystems, sources: Sequence[
 def _cells(
     run: StudyRun, static: StudyRun, oracle: StudyRun | None, control: StudyRun | None, sources: Sequence[str]
 ) -> list[str]:
-    won = float(run.rewards.mean() - static.rewards.mean())
+    gain = float(run.rewards.mean() - static.rewards.mean())
     gap = float(oracle.rewards.mean() - static.rewards.mean()) if oracle else float("nan")
-    first_seen, repeats = run.by_novelty(sources)
+    first_seen, repeats = run.means_by_novelty(sources)
     return [
         run.spec.system,
         str(run.spec.seed) if SYSTEMS[run.spec.system].stochastic else "-",
         f"{run.rewards.mean():.4f}",
         _difference(run, static),
         *([_difference(run, control)] if control else []),
-        f"{100 * won / gap:.1f} %",
+        f"{100 * gain / gap:.1f} %",
         f"{first_seen:.4f}",
         f"{repeats:.4f}",
         f"{run.passes[0].bleu:.1f} to {run.passes[-1].bleu:.1f}",
@@ -61,19 +61,19 @@ def _cells(
 
 
 def _difference(run: StudyRun, other: StudyRun) -> str:
-    found = paired_block_bootstrap(run.rewards, other.rewards)
-    return f"{found.mean:+.4f} ({found.low:+.4f} to {found.high:+.4f})"
+    difference = paired_block_bootstrap(run.rewards, other.rewards)
+    return f"{difference.mean:+.4f} ({difference.low:+.4f} to {difference.high:+.4f})"
 
 
-def means(runs: Sequence[StudyRun]) -> dict[str, float]:
-    """The mean reward of each system over its seeds."""
+def mean_rewards(runs: Sequence[StudyRun]) -> dict[str, float]:
+    """Return the mean reward of each system over its seeds."""
     rewards: dict[str, list[float]] = {}
     for run in runs:
         rewards.setdefault(run.spec.system, []).append(float(run.rewards.mean()))
     return {system: float(np.mean(each)) for system, each in rewards.items()}
 
 
-def ordering(rewards: Mapping[str, float]) -> str:
-    """Systems from best to worst."""
-    ranked = sorted(rewards.items(), key=lambda item: -item[1])
-    return " > ".join(f"{system} {reward:.4f}" for system, reward in ranked)
+def ranking(rewards: Mapping[str, float]) -> str:
+    """Return the systems with their rewards, from best to worst."""
+    ordered = sorted(rewards.items(), key=lambda item: -item[1])
+    return " > ".join(f"{system} {reward:.4f}" for system, reward in ordered)
