@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 SAM_VENV := .venv-sam
 SAM_READY := $(SAM_VENV)/.ready
 BUNDLE := build/bundle
-ROOMS := task corpora lambdas leaderboard learners simulator client_sdk/banditmt_client benchmarks tests
+PACKAGES := task corpora lambdas leaderboard learners simulator client_sdk/banditmt_client benchmarks tests
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint format bench bench-full bench-archive load soak audit study-learning study-smt serve \
@@ -37,7 +37,7 @@ test: setup  ## run all tests, with coverage
 lint: setup  ## run ruff, ruff format and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy $(ROOMS)
+	$(BIN)/mypy $(PACKAGES)
 
 format: setup  ## format the code and fix what ruff can fix
 	$(BIN)/ruff check --fix .

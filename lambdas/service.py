@@ -160,7 +160,7 @@ class Service:
         return Answer(committed.observed_reward, None if is_last else self._sentence(record, opened, following))
 
     def leaderboard(self, viewer: Participant | None, phase: str) -> Board:
-        """Return the leaderboard of a phase, as far as the viewer may see it; None is the public."""
+        """Return the leaderboard of a phase, as far as the viewer may see it. The viewer None is the public."""
         record = self._phase(phase) if is_name(phase) else None
         if record is None:
             raise errors.PhaseNotFoundError

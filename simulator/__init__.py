@@ -1,5 +1,5 @@
-"""Runs everything on one machine: the command line, the local cloud, the embedded store, whole competitions.
+"""Everything on one machine: the command line, the local cloud, in-process play, and competitions.
 
-This is the only room that knows all others. It wires them together and talks to people; rules, arithmetic and models
-belong to the rooms it calls.
+This is the only package that depends on all others. It connects them and is what people use; rules, metrics and models
+belong in the packages that it calls.
 """

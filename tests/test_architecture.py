@@ -1,4 +1,4 @@
-"""The rooms, and the arrows between them, are what CONTRIBUTING shows and pyproject.toml says."""
+"""The packages depend on each other only as CONTRIBUTING.md shows, and document themselves."""
 
 import ast
 import importlib
@@ -10,28 +10,28 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-ROOMS = ["banditmt_client", "corpora", "lambdas", "leaderboard", "learners", "simulator", "task"]
+PACKAGES = ["banditmt_client", "corpora", "lambdas", "leaderboard", "learners", "simulator", "task"]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 FOLDERS = ["corpora", "lambdas", "leaderboard", "learners", "simulator", "task", "client_sdk/banditmt_client"]
 
 
-def test_the_import_arrows_hold():
-    # in a process of its own, because import-linter reconfigures logging for the whole process
+def test_packages_depend_only_on_what_the_contracts_allow():
+    # in a separate process, because import-linter reconfigures logging
     linter = Path(sys.executable).with_name("lint-imports")
     checked = subprocess.run([linter, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout
     assert f"{len(PYPROJECT['tool']['importlinter']['contracts'])} kept, 0 broken" in checked.stdout
 
 
-def test_every_room_is_under_a_contract():
+def test_every_package_is_under_a_contract():
     contracts = PYPROJECT["tool"]["importlinter"]
     bound = {module for c in contracts["contracts"] for module in c.get("source_modules", []) + c.get("modules", [])}
-    assert contracts["root_packages"] == ROOMS
-    assert bound & set(ROOMS) == set(ROOMS) - {"simulator"}  # the only room that may know all others
+    assert contracts["root_packages"] == PACKAGES
+    assert bound & set(PACKAGES) == set(PACKAGES) - {"simulator"}  # which may depend on all others
 
 
 def imported(folder):
-    """The modules that the files of a folder name in their imports."""
+    """Return the names of the modules that the files of a folder import."""
     found = set()
     for path in (ROOT / folder).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -42,35 +42,35 @@ def imported(folder):
     return found
 
 
-def test_learners_know_nothing_of_the_judge_but_its_metrics():
-    known = {name for name in imported("learners") if name.startswith("leaderboard")}
-    assert all(name.startswith("leaderboard.metrics") for name in known), known
+def test_learners_use_only_the_metrics_of_the_leaderboard():
+    used = {name for name in imported("learners") if name.startswith("leaderboard")}
+    assert all(name.startswith("leaderboard.metrics") for name in used), used
 
 
-def test_the_kernel_needs_the_standard_library_alone():
+def test_the_kernel_needs_only_the_standard_library():
     packages = {name.partition(".")[0] for name in imported("task")}
     assert packages - sys.stdlib_module_names <= {"task"}
 
 
-def test_the_sdk_needs_requests_and_what_comes_with_it():
+def test_the_sdk_needs_only_requests_and_its_dependencies():
     packages = {name.partition(".")[0] for name in imported("client_sdk/banditmt_client")}
     assert packages - sys.stdlib_module_names <= {"banditmt_client", "requests", "urllib3"}
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_every_room_says_what_lives_there_and_what_does_not(room):
-    description = importlib.import_module(room).__doc__
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_package_says_what_belongs_there_and_what_does_not(package):
+    description = importlib.import_module(package).__doc__
     assert description
     assert len(description.split()) > 25
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_every_file_says_in_a_sentence_what_it_is(folder):
+def test_every_file_has_a_docstring(folder):
     for path in (ROOT / folder).rglob("*.py"):
         assert ast.get_docstring(ast.parse(path.read_text())), f"{path.relative_to(ROOT)} has no docstring"
 
 
-def test_the_sdk_is_light_to_import():
+def test_importing_the_sdk_imports_no_large_library():
     program = "import sys, banditmt_client; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.split()
     assert not {"torch", "boto3", "numpy", "lambdas", "leaderboard", "simulator", "learners", "corpora", "task"} & set(

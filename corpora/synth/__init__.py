@@ -1,6 +1,6 @@
 """Generates German-English product text and news. The same seed gives the same bytes on every machine.
 
-The rest of the room needs only ``CorpusGenerator``. Its text is tokenised and lowercased, so that cleaning does not
+The rest of the package needs only ``CorpusGenerator``. Its text is tokenised and lowercased, so that cleaning does not
 change it.
 """
 

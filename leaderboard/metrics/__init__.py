@@ -1,4 +1,4 @@
-"""The arithmetic of the judge: pure functions and values without input or output.
+"""The metrics: pure functions and values without input or output.
 
 ``bleu`` scores a sentence and a corpus, ``sentence_bleu`` has other smoothings, ``ter`` counts edits. ``online``
 follows a run round by round. How a system adapts is measured by ``recall`` (of new and repeated words),

@@ -7,6 +7,7 @@ statuses that each call can return, are recorded from real calls (``example_exch
 
 import inspect
 import json
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -60,9 +61,9 @@ class Operation:
 
     @classmethod
     def from_method(cls, method: Callable[..., Any], response: type | None = None) -> "Operation":
-        """Document a method of the service, whose return type is the response unless another type wraps it."""
-        summary, _, _ = (inspect.getdoc(method) or "").partition("\n\n")
-        return cls(method.__name__, " ".join(summary.split()), response or get_type_hints(method)["return"])
+        """Document a method by its first sentence and by its return type, unless another type wraps that."""
+        summary = " ".join((inspect.getdoc(method) or "").split())
+        return cls(method.__name__, re.sub(r"(?<=\.) .*", "", summary), response or get_type_hints(method)["return"])
 
 
 PAGE_ROUTES = {("GET", "/"), ("GET", "/{file}")}  # of the leaderboard page, which is not part of the API

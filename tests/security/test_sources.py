@@ -89,8 +89,8 @@ def is_forbidden(use):
 
 def test_no_shipped_code_turns_data_into_code_or_passes_over_a_check():
     found = {}
-    for room in SHIPPED:
-        for path in (ROOT / room).rglob("*.py"):
+    for package in SHIPPED:
+        for path in (ROOT / package).rglob("*.py"):
             if bad := [use for use in uses(ast.parse(path.read_text(encoding="utf-8"))) if is_forbidden(use)]:
                 found[str(path.relative_to(ROOT))] = bad
     assert found == {}
