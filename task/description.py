@@ -4,20 +4,23 @@ A task has up to four *parts*: out-of-domain text, on which seed models are trai
 for each language, line-aligned. A task may also have *documents*: a third file for each part, with the id of the
 document that each line is from. A document id is any text on one line. Lines with the same id are from the same
 document, in their order; an empty line says that the document is unknown.
+
+Format 2 can say more than format 1: kinds and metrics of feedback, also by phase, and what participants should know of
+the task. A task that needs none of this is written in format 1, which older versions of this program read.
 """
 
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NoReturn
 
-from task.feedback import FeedbackError, FeedbackSpec
+from task.feedback import SENTENCE_BLEU, FeedbackError, FeedbackKind, FeedbackSpec, find_kind, find_metric
 from task.languages import LOWERCASED_MOSES, LanguagePair, TextConvention, is_language
 from task.layout import Layout, LayoutError
-from task.phases import PHASES
+from task.phases import PHASES, Phase
 
-FORMAT = 1
+FORMATS = (1, 2)
 OUT_OF_DOMAIN = "out-of-domain"
 PARTS = (OUT_OF_DOMAIN, *PHASES)
 DOCUMENTS = "documents"  # stands where a language stands in the names of the files of document ids
@@ -25,6 +28,8 @@ UNKNOWN_DOCUMENT = ""  # the document id of a line that is from no known documen
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _ENTRIES = {"format", "source", "target", "seed", "generator", "licence", "phases", "files", "cleaning", "feedback"}
+_LAYOUT_ENTRIES = {"blocks", "block", "gap"}
+_FEEDBACK_ENTRIES = {1: {"perturbation", "signature"}, 2: {"kind", "metric", "perturbation", "signature"}}  # by format
 
 
 class DescriptionError(ValueError):
@@ -50,6 +55,15 @@ class FileSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class AboutTask:
+    """What participants should know of a task beside its text; empty texts for what the organiser does not say."""
+
+    title: str = ""
+    contact: str = ""  # an address or a URL
+    out_of_domain_url: str = ""  # where participants find the out-of-domain text
+
+
+@dataclass(frozen=True, slots=True)
 class TaskDescription:
     """What ``task.json`` says."""
 
@@ -61,9 +75,13 @@ class TaskDescription:
     phases: Mapping[str, Layout] = field(default_factory=dict)
     files: Mapping[str, FileSummary] = field(default_factory=dict)
     cleaning: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # by part: pairs read, and removed by step
+    phase_feedback: Mapping[str, FeedbackSpec] = field(default_factory=dict)  # of phases that differ from ``feedback``
+    about: AboutTask = AboutTask()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "signature", self.signature or self.feedback.signature)
+        for name in self.phases:
+            self.phase(name)  # raises LayoutError if feedback and layout contradict each other
 
     @property
     def seed(self) -> int:
@@ -77,10 +95,22 @@ class TaskDescription:
     def has_documents(self) -> bool:
         return any(name.endswith(f".{DOCUMENTS}.gz") for name in self.files)
 
+    @property
+    def format(self) -> int:
+        """The lowest format that can say all of this."""
+        classic = (FeedbackKind.BANDIT, SENTENCE_BLEU)
+        needs_more = (self.feedback.kind, self.feedback.metric) != classic or self.phase_feedback
+        return 2 if needs_more or self.about != AboutTask() else 1
+
+    def phase(self, name: str) -> Phase:
+        """Return a phase of the task. Raises KeyError if it has none of this name."""
+        feedback = self.phase_feedback.get(name, self.feedback)
+        return replace(PHASES[name], layout=self.phases[name], feedback=feedback, documents=self.has_documents)
+
     def to_json(self) -> str:
         """Return the text of ``task.json``."""
-        content = {
-            "format": FORMAT,
+        content: dict[str, Any] = {
+            "format": self.format,
             "source": self.languages.source,
             "target": self.languages.target,
             "seed": self.seed,
@@ -92,29 +122,50 @@ class TaskDescription:
             },
             "files": {name: asdict(summary) for name, summary in self.files.items()},
             "cleaning": {part: dict(steps) for part, steps in self.cleaning.items()},
-            "feedback": {"perturbation": self.feedback.noise, "signature": self.signature},
+            "feedback": self._feedback_entries(self.feedback, self.signature),
         }
+        for name, feedback in self.phase_feedback.items():
+            content["phases"][name]["feedback"] = self._feedback_entries(feedback, feedback.signature)
+        if self.format > 1:
+            content["about"] = asdict(self.about)
         return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+    def _feedback_entries(self, feedback: FeedbackSpec, signature: str) -> dict[str, str]:
+        more = {"kind": feedback.kind.value, "metric": feedback.metric.name} if self.format > 1 else {}
+        return {**more, "perturbation": feedback.noise, "signature": signature}
 
 
 def parse_description(text: str) -> TaskDescription:
     """Parse ``task.json``. Raises DescriptionError naming what is missing, unknown or of the wrong kind."""
     content = _record(_parse_json(text), "the file")
-    if content.get("format") != FORMAT:
-        raise DescriptionError(f"format is {content.get('format')!r}, but this version reads format {FORMAT}")
-    _check_keys(content, _ENTRIES, "the file")
-    feedback = _record(content["feedback"], "feedback")
-    _check_keys(feedback, {"perturbation", "signature"}, "feedback")
-    return TaskDescription(
-        LanguagePair(_language(content["source"], "source"), _language(content["target"], "target")),
-        _text(content["generator"], "generator"),
-        _text(content["licence"], "licence"),
-        _feedback(feedback["perturbation"], _integer(content["seed"], "seed")),
-        _text(feedback["signature"], "feedback.signature"),
-        {name: _layout(name, value) for name, value in _record(content["phases"], "phases").items()},
-        {name: _file(name, value) for name, value in _record(content["files"], "files").items()},
-        {part: _steps(part, value) for part, value in _record(content["cleaning"], "cleaning").items()},
-    )
+    number = content.get("format")
+    if number not in FORMATS or isinstance(number, bool):  # to Python, True is 1
+        formats = " and ".join(map(str, FORMATS))
+        raise DescriptionError(f"format is {number!r}, but this version reads formats {formats}")
+    _check_keys(content, _ENTRIES | ({"about"} if number > 1 else set()), "the file")
+    seed = _integer(content["seed"], "seed")
+    phases = {name: _record(value, f"phases.{name}") for name, value in _record(content["phases"], "phases").items()}
+    own_feedback = {
+        name: _feedback(phase.pop("feedback"), number, seed, f"phases.{name}.feedback")[0]
+        for name, phase in phases.items()
+        if number > 1 and "feedback" in phase
+    }
+    feedback, signature = _feedback(content["feedback"], number, seed, "feedback")
+    try:
+        return TaskDescription(
+            LanguagePair(_language(content["source"], "source"), _language(content["target"], "target")),
+            _text(content["generator"], "generator"),
+            _text(content["licence"], "licence"),
+            feedback,
+            signature,
+            {name: _layout(name, value) for name, value in phases.items()},
+            {name: _file(name, value) for name, value in _record(content["files"], "files").items()},
+            {part: _steps(part, value) for part, value in _record(content["cleaning"], "cleaning").items()},
+            own_feedback,
+            _about(content["about"]) if number > 1 else AboutTask(),
+        )
+    except LayoutError as wrong:
+        raise DescriptionError(str(wrong)) from None
 
 
 def _parse_json(text: str) -> Any:
@@ -167,18 +218,31 @@ def _language(value: Any, name: str) -> str:
     return code
 
 
-def _feedback(noise: Any, seed: int) -> FeedbackSpec:
+def _feedback(value: Any, number: int, seed: int, name: str) -> tuple[FeedbackSpec, str]:
+    """Return the feedback that an entry of a format describes, and the signature that was written with it."""
+    entries = _record(value, name)
+    _check_keys(entries, _FEEDBACK_ENTRIES[number], name)
+    texts = {key: _text(entry, f"{name}.{key}") for key, entry in entries.items()}
+    classic = {"kind": FeedbackKind.BANDIT.value, "metric": SENTENCE_BLEU.name}
+    said = classic | texts
     try:
-        return FeedbackSpec(_text(noise, "feedback.perturbation"), seed)
+        spec = FeedbackSpec(said["perturbation"], seed, find_kind(said["kind"]), find_metric(said["metric"]))
     except FeedbackError as wrong:
-        raise DescriptionError(f"feedback.perturbation: {wrong}") from None
+        raise DescriptionError(f"{name}: {wrong}") from None
+    return spec, said["signature"]
+
+
+def _about(value: Any) -> AboutTask:
+    entries = _record(value, "about")
+    _check_keys(entries, set(asdict(AboutTask())), "about")
+    return AboutTask(**{key: _text(entry, f"about.{key}") for key, entry in entries.items()})
 
 
 def _layout(name: str, value: Any) -> Layout:
     if name not in PHASES:
         raise DescriptionError(f"unknown phase {name!r}; known are {', '.join(PHASES)}")
     record = _record(value, f"phases.{name}")
-    _check_keys(record, {"blocks", "block", "gap"}, f"phases.{name}")
+    _check_keys(record, _LAYOUT_ENTRIES, f"phases.{name}")
     try:
         return Layout(**{key: _count(number, f"phases.{name}.{key}") for key, number in record.items()})
     except LayoutError as wrong:

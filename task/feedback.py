@@ -1,4 +1,4 @@
-"""What feedback a phase gives: the metric that scores a translation, and the noise added before a learner sees it.
+"""What feedback a phase gives: one number or a post-edit too, by which metric, and with which noise.
 
 Noise changes only the observed reward. The leaderboard sums true rewards. Noise is a pure function of the score and of
 a uniform draw, so the service can answer a resent request with the same reward, and a run can be replayed.
@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from statistics import NormalDist
 from typing import NamedTuple, Protocol
 
@@ -16,6 +17,13 @@ NO_NOISE = "none"
 
 class FeedbackError(ValueError):
     """Feedback noise does not exist, or has a parameter that it cannot have."""
+
+
+class FeedbackKind(StrEnum):
+    """What a participant receives for a translation."""
+
+    BANDIT = "bandit"  # one number; references never leave the service
+    POST_EDIT = "post-edit"  # the number, and the reference as a translator's correction (Simianer et al. 2019)
 
 
 class Metric(NamedTuple):
@@ -30,6 +38,7 @@ SENTENCE_BLEU = Metric(
     "sentence-bleu", "sentBLEU|nrefs:1|case:mixed|eff:yes|tok:none|smooth:floor[0.01]|nomatch:floored|v:1"
 )
 CHRF = Metric("chrf", "sentChrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|v:1")  # Popović 2016
+METRICS = {metric.name: metric for metric in (SENTENCE_BLEU, CHRF)}
 
 
 class FeedbackNoise(Protocol):
@@ -121,18 +130,20 @@ def parse_noise(text: str) -> FeedbackNoise | None:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackSpec:
-    """The feedback of a phase: a metric, and the noise added to its score."""
+    """The feedback of a phase: its kind, a metric, and the noise added to its score."""
 
     noise: str = NO_NOISE  # as parse_noise reads it
     seed: int = 0  # of the noise
+    kind: FeedbackKind = FeedbackKind.BANDIT
+    metric: Metric = SENTENCE_BLEU
     parsed_noise: FeedbackNoise | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parsed_noise", parse_noise(self.noise))
 
     @property
-    def metric(self) -> Metric:
-        return SENTENCE_BLEU
+    def shows_post_edits(self) -> bool:
+        return self.kind is FeedbackKind.POST_EDIT
 
     @property
     def has_noise(self) -> bool:
@@ -142,6 +153,24 @@ class FeedbackSpec:
     def signature(self) -> str:
         """What the reward means, in the manner of sacreBLEU. Leaves out the seed, with which noise could be undone."""
         return self.metric.signature + (f"|perturb:{self.noise}" if self.has_noise else "")
+
+
+BANDIT_FEEDBACK = FeedbackSpec()  # as in the WMT 2017 task
+
+
+def find_metric(name: str) -> Metric:
+    """Return the metric of this name. Raises FeedbackError naming the known metrics."""
+    if name not in METRICS:
+        raise FeedbackError(f"unknown metric {name!r}; known are {', '.join(METRICS)}")
+    return METRICS[name]
+
+
+def find_kind(name: str) -> FeedbackKind:
+    """Return the kind of feedback of this name. Raises FeedbackError naming the known kinds."""
+    try:
+        return FeedbackKind(name)
+    except ValueError:
+        raise FeedbackError(f"unknown feedback {name!r}; known are {', '.join(FeedbackKind)}") from None
 
 
 def _require(condition: bool, message: str) -> None:

@@ -109,6 +109,11 @@ class Layout:
             raise IndexError(f"held-out pass {number} is not one of the {self.blocks} passes of this phase")
         return range(number * self.period, number * self.period + self.block)
 
+    def is_border(self, sentence: int) -> bool:
+        """Return whether a distinct sentence is never served right after the one before it."""
+        fresh = sentence - self.block
+        return bool(self.blocks) and fresh >= 0 and fresh % self.gap == 0
+
     def is_repeat(self, index: int) -> bool:
         """Return whether round ``index`` serves a sentence that an earlier round served."""
         return bool(self.place(index).held_out_pass)

@@ -1,5 +1,6 @@
 """How long texts may be, and which characters they may contain."""
 
+import math
 import re
 
 MAX_TRANSLATION_CHARACTERS = 4_000  # some 25 times the longest sentence of the WMT 2017 task
@@ -9,6 +10,11 @@ MAX_OUT_OF_DOMAIN_TOKENS = 150
 
 _CONTROL_OR_SURROGATE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _REPLACEMENT_CHARACTER = "\ufffd"
+
+
+def is_log_probability(number: float) -> bool:
+    """Return whether a number can be the natural logarithm of a probability above zero."""
+    return math.isfinite(number) and number <= 0
 
 
 def is_one_line(text: str) -> bool:

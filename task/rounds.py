@@ -52,10 +52,12 @@ class Round:
     translation: str  # exactly as it was sent
     observed_reward: float  # what the participant received
     true_reward: float  # what the leaderboard sums: without feedback noise
-    statistics: bytes  # sufficient statistics of the metric, as BleuStatistics.to_bytes packs them
+    statistics: bytes  # sufficient statistics: of BLEU, and in a post-edit phase also of TER and recall
     observed_ticks: int  # the sum of observed rewards up to and including this round
     true_ticks: int  # the sum of true rewards up to and including this round
     committed_at: int  # milliseconds since 1970
+    log_probability: float | None = None  # with which the system drew the translation, if it says so
+    post_edit: str | None = None  # the reference, in a phase that shows it
 
     @property
     def ticks_before(self) -> tuple[int, int]:

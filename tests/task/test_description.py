@@ -1,6 +1,7 @@
 """``task.json``: what is written is what is read, and what is wrong is named."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -8,13 +9,14 @@ from hypothesis import strategies as st
 
 from task.description import (
     PARTS,
+    AboutTask,
     DescriptionError,
     FileSummary,
     TaskDescription,
     file_name,
     parse_description,
 )
-from task.feedback import FeedbackSpec
+from task.feedback import CHRF, FeedbackKind, FeedbackSpec
 from task.languages import LOWERCASED_MOSES, LanguagePair
 from task.layout import Layout
 
@@ -88,6 +90,62 @@ def test_any_description_reads_as_it_was_written(phases, seed, licence):
     assert parse_description(description.to_json()) == description
 
 
+POST_EDITED = replace(
+    DESCRIPTION,
+    feedback=FeedbackSpec("skewed:2", 7, FeedbackKind.POST_EDIT, CHRF),
+    signature="",
+    phases={"mock": Layout.plain(3), "dev": Layout(2, 2, 4)},
+    phase_feedback={"dev": FeedbackSpec(seed=7)},
+    about=AboutTask("Shop", "organiser@example.org"),
+)
+
+
+def test_format_2_says_more_of_feedback_and_of_the_task():
+    written = json.loads(POST_EDITED.to_json())
+    assert written["format"] == 2
+    assert written["feedback"] == {
+        "kind": "post-edit",
+        "metric": "chrf",
+        "perturbation": "skewed:2",
+        "signature": "sentChrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|v:1|perturb:skewed:2",
+    }
+    assert written["phases"]["dev"]["feedback"]["kind"] == "bandit"
+    assert written["about"] == {"title": "Shop", "contact": "organiser@example.org", "out_of_domain_url": ""}
+
+
+def test_format_2_reads_as_it_was_written():
+    assert parse_description(POST_EDITED.to_json()) == POST_EDITED
+
+
+def test_a_phase_has_its_own_feedback_or_that_of_the_task():
+    assert POST_EDITED.phase("mock").feedback.shows_post_edits
+    assert POST_EDITED.phase("dev").feedback == FeedbackSpec(seed=7)
+    assert POST_EDITED.phase("dev").layout == Layout(2, 2, 4)
+
+
+def test_a_phase_with_held_out_passes_cannot_show_post_edits():
+    text = TEXT.replace('"format": 1', '"format": 2, "about": {"title": "", "contact": "", "out_of_domain_url": ""}')
+    text = text.replace('"perturbation": "skewed:2"', '"kind": "post-edit", "metric": "chrf", "perturbation": "none"')
+    with pytest.raises(DescriptionError, match="phase dev shows post-edits, so it cannot have held-out passes"):
+        parse_description(text)
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        ({"kind": "gossip"}, "feedback: unknown feedback 'gossip'; known are bandit, post-edit"),
+        ({"metric": "comet"}, "feedback: unknown metric 'comet'; known are sentence-bleu, chrf"),
+        ({"metric": 3}, "feedback.metric is 3, but should be text"),
+    ],
+)
+def test_wrong_feedback_of_format_2_is_named(entries, message):
+    written = json.loads(POST_EDITED.to_json())
+    written["feedback"] |= entries
+    with pytest.raises(DescriptionError) as refused:
+        parse_description(json.dumps(written))
+    assert str(refused.value) == message
+
+
 def test_what_follows_from_a_description():
     assert (DESCRIPTION.seed, DESCRIPTION.convention) == (7, LOWERCASED_MOSES)
     assert not DESCRIPTION.has_documents
@@ -109,7 +167,8 @@ def test_the_parts_of_a_task_and_their_files():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": 2}, "format is 2, but this version reads format 1"),
+        ({"format": 3}, "format is 3, but this version reads formats 1 and 2"),
+        ({"format": True}, "format is True, but this version reads formats 1 and 2"),
         ({"seed": "7"}, "seed is '7', but should be a whole number"),
         ({"seed": True}, "seed is True, but should be a whole number"),
         ({"generator": 5}, "generator is 5, but should be text"),
@@ -124,7 +183,7 @@ def test_the_parts_of_a_task_and_their_files():
         ({"cleaning": {"dev": {"read": -1}}}, "cleaning.dev.read is negative"),
         ({"surprise": 1}, "the file has unknown entries: surprise"),
         ({"feedback": {"perturbation": "none"}}, "feedback lacks signature"),
-        ({"feedback": {"perturbation": "loud:3", "signature": ""}}, "feedback.perturbation: unknown feedback noise"),
+        ({"feedback": {"perturbation": "loud:3", "signature": ""}}, "feedback: unknown feedback noise"),
         ({"feedback": {"perturbation": None, "signature": ""}}, "feedback.perturbation is None, but should be text"),
     ],
 )

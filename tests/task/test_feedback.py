@@ -4,7 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from task.feedback import Binary, FeedbackError, FeedbackSpec, Granular, HighVariance, Skewed, parse_noise
+from task.feedback import (
+    CHRF,
+    Binary,
+    FeedbackError,
+    FeedbackSpec,
+    Granular,
+    HighVariance,
+    Skewed,
+    find_kind,
+    find_metric,
+    parse_noise,
+)
 
 NOISES = ["granular:5", "high-variance:1", "skewed:0.5", "binary:0.3"]
 
@@ -84,3 +95,25 @@ def test_noise_that_does_not_exist_is_refused(text):
 def test_the_error_lists_the_known_kinds():
     with pytest.raises(FeedbackError, match=r"known are none, granular:NUMBER, high-variance:NUMBER, skewed:NUMBER"):
         FeedbackSpec("stars:5")
+
+
+def test_metrics_and_kinds_are_found_by_name():
+    assert find_metric("chrf").signature == "sentChrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|v:1"
+    assert FeedbackSpec(kind=find_kind("post-edit")).shows_post_edits
+    assert not FeedbackSpec().shows_post_edits
+
+
+@pytest.mark.parametrize(
+    ("find", "message"),
+    [
+        (find_metric, "unknown metric 'stars'; known are sentence-bleu, chrf"),
+        (find_kind, "unknown feedback 'stars'; known are bandit, post-edit"),
+    ],
+)
+def test_an_unknown_metric_or_kind_is_refused(find, message):
+    with pytest.raises(FeedbackError, match=message):
+        find("stars")
+
+
+def test_the_signature_names_the_metric():
+    assert FeedbackSpec("binary:0.5", metric=CHRF).signature == f"{CHRF.signature}|perturb:binary:0.5"

@@ -1,8 +1,11 @@
 """The phases of the WMT 2017 task, literally (Sokolov et al. 2017, sections 2 and 3)."""
 
+from dataclasses import replace
+
 import pytest
 
-from task.layout import Place
+from task.feedback import FeedbackKind, FeedbackSpec
+from task.layout import LayoutError, Place
 from task.phases import DEV, MOCK, PHASES, TRAINING
 
 
@@ -36,3 +39,10 @@ def test_only_training_is_played_once():
 )
 def test_places_in_training(index, place):
     assert TRAINING.layout.place(index) == place
+
+
+def test_a_phase_that_shows_post_edits_has_no_held_out_passes():
+    shown = FeedbackSpec(kind=FeedbackKind.POST_EDIT)
+    assert replace(MOCK, feedback=shown).feedback.shows_post_edits
+    with pytest.raises(LayoutError, match="phase dev shows post-edits, so it cannot have held-out passes"):
+        replace(DEV, feedback=shown)
