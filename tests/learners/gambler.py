@@ -1,4 +1,4 @@
-"""A tiny learner with everything that must survive a crash: weights, a baseline, a random state."""
+"""A tiny bandit learner with all that must survive a crash: weights, a baseline, a random state."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ WORDS = ["yes", "no", "maybe", "never"]
 
 
 class Gambler(Learner):
-    """Appends one of four words to the source, preferring those that paid."""
+    """Appends one of four words to the source, and prefers those that earned more. It defines ``save`` and ``load``."""
 
     def __init__(self, seed=0):
         self.weights = np.zeros(len(WORDS))

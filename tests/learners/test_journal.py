@@ -1,4 +1,4 @@
-"""What a learner lived through, and what is made of a page torn in half."""
+"""The journal: entries come back, a partial line is dropped, and damage is reported with its line."""
 
 import json
 import re
@@ -23,12 +23,12 @@ def path(tmp_path):
     return tmp_path / "journal.jsonl"
 
 
-def test_entries_come_back(path):
+def test_entries_are_written_and_read(path):
     with Journal(path) as journal:
         assert list(journal.entries()) == ENTRIES
 
 
-def test_half_a_line_is_dropped_and_written_anew(path):
+def test_a_partial_line_is_dropped_and_can_be_written_again(path):
     path.write_bytes(path.read_bytes()[:-4])
     with Journal(path) as journal:
         assert list(journal.entries()) == ENTRIES[:2]
@@ -49,7 +49,7 @@ def test_a_new_journal_is_empty(tmp_path):
         ("[1]\n", ":1 is not a line of a journal"),
     ],
 )
-def test_a_file_that_is_no_journal_is_refused(text, complaint, tmp_path):
+def test_a_file_that_is_not_a_journal_is_refused(text, complaint, tmp_path):
     path = tmp_path / "journal"
     path.write_text(text)
     with Journal(path) as journal, pytest.raises(ResumeError, match=complaint):
@@ -93,13 +93,13 @@ def test_a_damaged_line_is_refused_with_its_file_and_number(damaged, path):
 
 
 @pytest.mark.parametrize("reward", [0, 1, 0.0, 1.0])
-def test_the_lowest_and_the_highest_reward_are_no_damage(reward, path):
+def test_the_lowest_and_the_highest_reward_are_valid(reward, path):
     path.write_bytes(line(reward=reward))
     with Journal(path) as journal:
         assert list(journal.entries()) == [JournalEntry(1, "x", "y", reward)]
 
 
-def test_a_gap_is_refused(path):
+def test_a_missing_round_is_refused(path):
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(lines[0] + lines[2])
     with Journal(path) as journal, pytest.raises(ResumeError, match=":2 is round 2, but round 1 comes next"):

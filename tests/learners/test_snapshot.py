@@ -1,4 +1,4 @@
-"""A snapshot comes back as it was, or not at all."""
+"""A snapshot is read as it was written, or refused."""
 
 import hashlib
 import re
@@ -15,7 +15,7 @@ def path(tmp_path):
     return tmp_path / "snapshot"
 
 
-def test_arrays_and_values_come_back(path):
+def test_arrays_and_values_are_written_and_read(path):
     arrays: dict[str, np.ndarray] = {
         "floats": np.arange(6, dtype=np.float32).reshape(2, 3),
         "scalar": np.array(7, dtype=np.int64),
@@ -32,7 +32,7 @@ def test_arrays_and_values_come_back(path):
         np.testing.assert_array_equal(back.arrays[name], array, strict=True)
 
 
-def test_arrays_that_come_back_can_be_changed(path):
+def test_arrays_that_were_read_can_be_changed(path):
     Snapshot({"a": np.zeros(2)}).write(path)
     Snapshot.read(path).arrays["a"][0] = 1
 
@@ -45,7 +45,7 @@ def test_a_new_snapshot_replaces_the_old_one(path):
 
 
 @pytest.mark.parametrize("cut", [0, 5, 40, 100, -1])
-def test_a_file_cut_short_is_refused(cut, path):
+def test_a_truncated_file_is_refused(cut, path):
     Snapshot({"a": np.arange(50.0)}).write(path)
     path.write_bytes(path.read_bytes()[:cut])
     with pytest.raises(SnapshotError):
@@ -62,19 +62,19 @@ def test_a_flipped_bit_is_refused(position, path):
         Snapshot.read(path)
 
 
-def test_something_else_is_refused(path):
-    path.write_bytes(b"\x80\x04.")  # a pickle
+def test_a_pickle_is_refused(path):
+    path.write_bytes(b"\x80\x04.")
     with pytest.raises(SnapshotError, match="is not a snapshot of this version"):
         Snapshot.read(path)
 
 
-def test_objects_are_refused(path):
+def test_arrays_of_objects_are_refused(path):
     with pytest.raises(SnapshotError, match="a is an array of object, but a snapshot holds arrays of numbers only"):
         Snapshot({"a": np.array([object()])}).write(path)
     assert not path.exists()
 
 
-def test_a_write_that_fails_leaves_the_old_one(path):
+def test_a_failed_write_leaves_the_old_file(path):
     Snapshot(values={"n": 1}).write(path)
     with pytest.raises(
         SnapshotError,
@@ -84,7 +84,7 @@ def test_a_write_that_fails_leaves_the_old_one(path):
     assert Snapshot.read(path).values == {"n": 1}
 
 
-def test_parts_are_put_in_and_taken_out():
+def test_parts_are_added_and_returned():
     whole = Snapshot({"own": np.zeros(1)}, {"n": 1})
     whole.put("model", Snapshot({"w": np.ones(2)}, {"layers": 3}))
     whole.put("nothing", Snapshot())
@@ -94,7 +94,7 @@ def test_parts_are_put_in_and_taken_out():
     assert whole.part("nothing") == Snapshot()
 
 
-def test_a_part_that_is_missing_is_refused():
+def test_a_missing_part_is_refused():
     with pytest.raises(SnapshotError, match="has no part 'model'"):
         Snapshot().part("model")
 

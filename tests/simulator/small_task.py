@@ -1,4 +1,4 @@
-"""A small task whose text tiny models can learn, loaded and ready to be played."""
+"""A small task whose text tiny models can learn, and a competition on it."""
 
 from corpora.task import TaskWriter, in_served_order, write_pairs
 from lambdas.store import open_store
@@ -14,7 +14,7 @@ LAYOUTS = {"mock": Layout.plain(5), "dev": Layout(3, 4, 9), "training": Layout(2
 
 
 def write_task(path, seed=0):
-    """30 dev rounds of German in seven words."""
+    """Write a task whose dev phase has 30 rounds of German in seven words."""
     with TaskWriter(path, description(seed=seed)) as writer:
         for number, (part, layout) in enumerate(LAYOUTS.items()):
             served = in_served_order(sentences(layout.distinct, seed=10 + number), layout, part)
@@ -25,7 +25,7 @@ def write_task(path, seed=0):
 
 
 def make_competition(folder, models=(), phase="dev", seed=0):
-    """The task in a store, with these seed models."""
+    """Return a competition on a store with the task, and with these seed models."""
     task = write_task(folder / "task", seed)
     address = f"sqlite:{folder / 'store'}?synchronous=normal"
     store = open_store(address)
