@@ -9,7 +9,7 @@ from learners.bandit.self_imitation import SelfImitationConfig, SelfImitationLea
 from learners.bandit.value import SourceValue
 from learners.contract import PLACEHOLDER
 from tests.learners import tiny
-from tests.learners.bandit.test_learners import SGD, SOURCES, play, reward_of, self_imitation, vector, with_baseline
+from tests.learners.bandit.tiny_learners import SGD, SOURCES, play, reward_of, self_imitation, vector, with_baseline
 from tests.learners.nmt.toys import log_probability, three_token_translator
 
 

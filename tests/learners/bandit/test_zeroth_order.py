@@ -9,7 +9,7 @@ from learners.errors import LearnerError
 from learners.seed_models.catalogue import BNMT
 from learners.systems.registry import find_system
 from tests.learners import tiny
-from tests.learners.bandit.test_learners import SGD, SOURCES, in_round, play, vector, zeroth_order
+from tests.learners.bandit.tiny_learners import SGD, SOURCES, in_round, play, vector, zeroth_order
 
 SEED, SCALE = 4, 0.3
 
