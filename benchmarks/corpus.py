@@ -12,29 +12,27 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from sacremoses import MosesPunctNormalizer, MosesTokenizer
 
-from corpora.characters import drop_non_printing
-from corpora.cleaning import CHUNK, Counts, Settings, clean_all, point_decimals, pretokenise
+from corpora.cleaning import CHUNK_SIZE, CleaningCounts, CleaningSettings, clean_all, point_decimals, pretokenise
+from corpora.non_printing import drop_non_printing
 from corpora.parallel import ordered_map
+from corpora.scales import SCALES, Scale, ScaleName
 from corpora.synth import CorpusGenerator
-from corpora.synthesis import LANGUAGES, LICENCE, synthesise
+from corpora.synthesis import LANGUAGES, synthesise_task
 from corpora.task import Pair
-from simulator.scales import SCALES, Scale, ScaleName
-from task.description import TaskDescription
-from task.feedback import FeedbackSpec
-from task.languages import LanguagePair
 from task.limits import MAX_OUT_OF_DOMAIN_TOKENS
 
 PROCESSES = 2
-SMALL = SCALES[ScaleName.DEMO]
+SMALL = replace(SCALES[ScaleName.DEMO], departments=None)  # of the whole shop
 CLEANED_BY_US = 40_000  # pairs; enough that starting two processes hardly counts
 CLEANED_BY_RIVAL = 8_000
 MEMORY = 600  # megabytes that all processes together may take
-SETTINGS = Settings(*LANGUAGES, MAX_OUT_OF_DOMAIN_TOKENS)
+SETTINGS = CleaningSettings(*LANGUAGES, MAX_OUT_OF_DOMAIN_TOKENS)
 
 
 def megabytes(whose: int) -> float:
@@ -45,12 +43,9 @@ def megabytes(whose: int) -> float:
 
 def generate(scale: Scale, processes: int) -> float:
     """Pairs per second of writing a whole task."""
-    description = TaskDescription(LanguagePair(*LANGUAGES), CorpusGenerator(1).name, LICENCE, FeedbackSpec(seed=1))
-    with tempfile.TemporaryDirectory() as aside:
+    with tempfile.TemporaryDirectory() as directory:
         start = time.perf_counter()
-        synthesise(
-            Path(aside) / "task", description, scale.phases, scale.out_of_domain, CorpusGenerator, processes=processes
-        )
+        synthesise_task(Path(directory) / "task", scale, processes=processes)
         return scale.lines / (time.perf_counter() - start)
 
 
@@ -92,7 +87,7 @@ def in_parallel(pairs: list[Pair]) -> list[tuple[str, ...]]:
 
 
 def pieces(pairs: list[Pair]) -> Iterator[list[Pair]]:
-    return (pairs[start : start + CHUNK] for start in range(0, len(pairs), CHUNK))
+    return (pairs[start : start + CHUNK_SIZE] for start in range(0, len(pairs), CHUNK_SIZE))
 
 
 class Bounds:
@@ -109,7 +104,7 @@ class Bounds:
 def compare_cleaning(bounds: Bounds) -> None:
     pairs = raw_pairs(CLEANED_BY_US)
     start = time.perf_counter()
-    counts = Counts()
+    counts = CleaningCounts()
     cleaned = {pair.document: pair[:2] for pair in clean_all(pairs, SETTINGS, counts, processes=PROCESSES)}
     ours = len(pairs) / (time.perf_counter() - start)
     sample = pairs[:: len(pairs) // CLEANED_BY_RIVAL]

@@ -4,9 +4,9 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from corpora.characters import first_non_printing
 from corpora.errors import CorpusError, InputError
-from corpora.lines import read_lines
+from corpora.line_files import read_lines
+from corpora.non_printing import first_non_printing
 from corpora.task import Task
 from task.description import DOCUMENTS, OUT_OF_DOMAIN, PARTS, FileSummary, TaskDescription, file_name
 from task.languages import is_lowercased, is_single_spaced

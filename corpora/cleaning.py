@@ -1,7 +1,7 @@
-"""The cleaning of the task paper (card A4), step by step, with a count of what each step did.
+"""The cleaning of Sokolov et al. 2017, section 2, step by step, with a count of what each step does.
 
-The order is the paper's: non-printing characters, Unicode punctuation, lowercase, pre-tokenisation, tokenisation (all
-as the Moses scripts do it), then decimal points, and last the filters. Compounds are left whole.
+The order is that of the paper: non-printing characters, Unicode punctuation, lowercase, pre-tokenisation, tokenisation
+(all as in the Moses scripts), then decimal points, and last the filters. Compounds are not split.
 """
 
 import itertools
@@ -11,32 +11,32 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from corpora.characters import drop_non_printing
+from corpora.non_printing import drop_non_printing
 from corpora.parallel import ordered_map
 from corpora.task import Pair
 
 if TYPE_CHECKING:
     from corpora.moses import FastNormalizer, FastTokenizer
 
-MAX_CHARACTERS = 10_000  # no sentence of 150 tokens has more; spares the tokeniser what is no sentence
-CHUNK = 1000  # pairs per message to another process
+MAX_CHARACTERS = 10_000  # no sentence of 150 tokens has more; longer text is not tokenised
+CHUNK_SIZE = 1000  # pairs per message to another process
 
 Sides = tuple[str, str]
-Step = Callable[[str, str], Sides | None]  # None removes the pair
+CleaningStep = Callable[[str, str], Sides | None]  # returns None to remove the pair
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """What cleaning has to know of a corpus."""
+class CleaningSettings:
+    """The languages and the length limit of a corpus."""
 
-    source: str  # language codes
+    source: str  # language code
     target: str
     max_tokens: int
 
 
 @dataclass(slots=True)
-class Counts:
-    """How many pairs went in, and how many each step changed and removed."""
+class CleaningCounts:
+    """The number of pairs read, and of pairs that each step changed and removed."""
 
     read: int = 0
     changed: dict[str, int] = field(default_factory=dict)
@@ -44,16 +44,18 @@ class Counts:
 
     @property
     def kept(self) -> int:
+        """The number of pairs that no step removed."""
         return self.read - sum(self.removed.values())
 
-    def add(self, other: "Counts") -> None:
+    def add(self, other: "CleaningCounts") -> None:
+        """Add the counts of other pairs."""
         self.read += other.read
         for mine, theirs in ((self.changed, other.changed), (self.removed, other.removed)):
             for step, number in theirs.items():
                 mine[step] = mine.get(step, 0) + number
 
     def as_record(self) -> dict[str, int]:
-        """For ``task.json``: pairs read, and removed by each step that removes any."""
+        """Return the counts for ``task.json``: pairs read, and pairs removed by each step."""
         return {"read": self.read, **self.removed}
 
 
@@ -62,7 +64,7 @@ _ELISION = re.compile(r"\b([^\W\d_]')\s+(?=[^\W\d_])")
 
 
 def pretokenise(text: str, language: str) -> str:
-    """Mend what earlier tools tore apart: ``it' s`` in English, ``l' homme`` in French."""
+    """Rejoin what earlier tools split: ``it' s`` in English, ``l' homme`` in French."""
     if language == "en":
         return _CONTRACTION.sub(r"\1s", text)
     return _ELISION.sub(r"\1", text) if language == "fr" else text
@@ -73,18 +75,21 @@ _NUMERAL = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 def point_decimals(text: str) -> str:
-    """``1,5`` becomes ``1.5``. A rule on commas cannot tell ``1,000`` from it: known harm, the same on both sides."""
+    """Replace decimal commas by points: ``1,5`` becomes ``1.5``.
+
+    So does ``1,000``, which the rule cannot distinguish. This is a known error, the same on both sides.
+    """
     return _DECIMAL.sub(".", text)
 
 
 def has_many_numerals(source: str) -> bool:
-    """More than one token that is a number: mostly product codes and sizes, which nobody can learn."""
+    """Return whether more than one token is a numeral: mostly product codes and sizes, which no system can learn."""
     return sum(1 for token in source.split() if _NUMERAL.fullmatch(token)) > 1
 
 
 @cache
 def _normaliser(language: str) -> "FastNormalizer":
-    from corpora.moses import FastNormalizer  # sacremoses takes a second to load, which most commands can spare
+    from corpora.moses import FastNormalizer  # sacremoses takes a second to load, and most commands do not need it
 
     return FastNormalizer(language)
 
@@ -97,24 +102,24 @@ def _tokeniser(language: str) -> "FastTokenizer":
 
 
 def normalise_punctuation(text: str, language: str) -> str:
-    """Replace Unicode punctuation by its plain forms."""
+    """Replace Unicode punctuation by ASCII punctuation."""
     return _normaliser(language).normalize(text)
 
 
 def tokenise(text: str, language: str) -> str:
-    """Split off punctuation; characters are not escaped for XML, since nobody here reads XML."""
+    """Split off punctuation, without escaping characters for XML."""
     return " ".join(_tokeniser(language).tokenize(text, escape=False))
 
 
-def _on_both(transform: Callable[[str], str]) -> Step:
+def _on_both(transform: Callable[[str], str]) -> CleaningStep:
     return lambda source, target: (transform(source), transform(target))
 
 
-def _by_language(transform: Callable[[str, str], str], settings: Settings) -> Step:
+def _by_language(transform: Callable[[str, str], str], settings: CleaningSettings) -> CleaningStep:
     return lambda source, target: (transform(source, settings.source), transform(target, settings.target))
 
 
-def _filter(keep: Callable[[str, str], bool]) -> Step:
+def _filter(keep: Callable[[str, str], bool]) -> CleaningStep:
     return lambda source, target: (source, target) if keep(source, target) else None
 
 
@@ -122,8 +127,8 @@ def _is_short(source: str, target: str, max_tokens: int) -> bool:
     return max(len(source.split()), len(target.split())) <= max_tokens
 
 
-def steps(settings: Settings) -> dict[str, Step]:
-    """The steps in their order, by name."""
+def cleaning_steps(settings: CleaningSettings) -> dict[str, CleaningStep]:
+    """Return the steps by name, in their order."""
     return {
         f"more than {MAX_CHARACTERS:,} characters": _filter(lambda s, t: max(len(s), len(t)) <= MAX_CHARACTERS),
         "non-printing characters": _on_both(drop_non_printing),
@@ -139,16 +144,16 @@ def steps(settings: Settings) -> dict[str, Step]:
 
 
 class Cleaner:
-    """Sends pairs through the steps and counts."""
+    """Applies the steps to pairs, and counts what they do."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._steps = list(steps(settings).items())
-        self.counts = Counts()
+    def __init__(self, settings: CleaningSettings) -> None:
+        self._steps = list(cleaning_steps(settings).items())
+        self.counts = CleaningCounts()
         for name, _ in self._steps:
             self.counts.changed[name] = self.counts.removed[name] = 0
 
     def clean(self, pair: Pair) -> Pair | None:
-        """The clean pair, or None if a step removed it."""
+        """Return the clean pair, or None if a step removes it."""
         self.counts.read += 1
         sides: Sides = (pair.source, pair.target)
         for name, step in self._steps:
@@ -162,17 +167,19 @@ class Cleaner:
         return Pair(*sides, " ".join(drop_non_printing(pair.document).split()))
 
 
-def _clean_chunk(settings: Settings, chunk: list[Pair]) -> tuple[list[Pair], Counts]:
+def _clean_chunk(settings: CleaningSettings, chunk: list[Pair]) -> tuple[list[Pair], CleaningCounts]:
     cleaner = Cleaner(settings)
     cleaned = [clean for pair in chunk if (clean := cleaner.clean(pair)) is not None]
     return cleaned, cleaner.counts
 
 
-def clean_all(pairs: Iterable[Pair], settings: Settings, counts: Counts, *, processes: int = 1) -> Iterator[Pair]:
-    """Clean a stream of pairs on several cores; the order stays, memory is bounded, and ``counts`` grows."""
-    counts.add(Cleaner(settings).counts)  # names every step, also those that will do nothing
+def clean_all(
+    pairs: Iterable[Pair], settings: CleaningSettings, counts: CleaningCounts, *, processes: int = 1
+) -> Iterator[Pair]:
+    """Yield clean pairs in order and in bounded memory, and add to ``counts``."""
+    counts.add(Cleaner(settings).counts)  # so that steps which do nothing are listed as well
     stream = iter(pairs)
-    chunks = iter(lambda: list(itertools.islice(stream, CHUNK)), [])
+    chunks = iter(lambda: list(itertools.islice(stream, CHUNK_SIZE)), [])
     for cleaned, chunk_counts in ordered_map(partial(_clean_chunk, settings), chunks, processes=processes):
         counts.add(chunk_counts)
         yield from cleaned

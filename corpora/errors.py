@@ -1,22 +1,22 @@
-"""What can go wrong with corpora: each error is one line that says where, and what to do about it."""
+"""The errors of this room. Each message is one line that says what is wrong, where, and what to do."""
 
 from pathlib import Path
 
 
 class CorpusError(Exception):
-    """Anything a user of corpora can cause and mend."""
+    """An error that the user can fix."""
 
 
 class InputError(CorpusError):
-    """A corpus that was brought in is damaged, misaligned or not what its name says."""
+    """An input file is damaged, misaligned or not of the format that its name says."""
 
     def __init__(self, message: str, path: Path | str, line: int | None = None) -> None:
         super().__init__(f"{path}: {message}" if line is None else f"{path}:{line}: {message}")
 
 
 class TaskError(CorpusError):
-    """A task cannot be written, or a directory is not a sound task."""
+    """A task cannot be written, or a directory is not a valid task."""
 
 
 class DebianError(CorpusError):
-    """Packages cannot be found, fetched or opened on this machine."""
+    """Debian packages cannot be found, downloaded or opened."""

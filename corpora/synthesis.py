@@ -1,24 +1,31 @@
-"""Writes a synthetic task: each part is generated and packed by a process of its own."""
+"""Generates a synthetic task. Each part is generated and written by a process of its own."""
 
 import multiprocessing
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from corpora.parallel import pool
-from corpora.task import TaskWriter, in_served_order, write_pairs
+from corpora.errors import CorpusError
+from corpora.parallel import process_pool
+from corpora.scales import Scale
+from corpora.task import Task, TaskWriter, in_served_order, write_pairs
 from task.description import OUT_OF_DOMAIN, FileSummary, TaskDescription
+from task.feedback import NO_NOISE, FeedbackSpec
+from task.languages import LanguagePair
 from task.layout import Layout
 
-LANGUAGES = ("de", "en")
-LICENCE = "CC0-1.0"  # nobody wrote these sentences
-POLLING = 0.2  # seconds between two looks at the progress
+LANGUAGES = LanguagePair("de", "en")
+LICENCE = "CC0-1.0"  # the sentences have no author
+POLL_SECONDS = 0.2  # between two reports of progress
+
+Progress = Callable[[int], None]  # receives the number of further pairs that are written
 
 
 class PairGenerator(Protocol):
-    """Where the sentences come from; ``corpora.synth.CorpusGenerator`` is one."""
+    """Yields the pairs of a corpus; ``corpora.synth.CorpusGenerator`` is one."""
 
     def out_of_domain(self, count: int) -> Iterator[tuple[str, str]]: ...
 
@@ -27,22 +34,66 @@ class PairGenerator(Protocol):
 
 GeneratorFactory = Callable[
     [int], PairGenerator
-]  # from the seed; it travels to other processes, so it has to be importable
+]  # from a seed; it is sent to other processes, so it must be importable
+
+
+def synthesise_task(
+    path: Path,
+    scale: Scale,
+    *,
+    seed: int = 1,
+    departments: int | None = None,
+    noise: str = NO_NOISE,
+    processes: int = 1,
+    progress: Progress = lambda _: None,
+) -> Task:
+    """Generate a German-English e-commerce task with an out-of-domain side of news, and return it.
+
+    Args:
+        path: The directory to create.
+        scale: The layouts of the phases and the size of the out-of-domain side.
+        seed: The same seed gives the same task. It is also the seed of the feedback noise.
+        departments: The number of departments of the shop; by default that of the scale.
+        noise: The feedback noise, as ``task.feedback.parse_noise`` reads it.
+        processes: The number of processes; it does not change the text.
+        progress: Receives the number of further pairs that are written.
+
+    Raises:
+        TaskError: The path is in use.
+        CorpusError: The shop has fewer departments.
+        FeedbackError: There is no such noise.
+    """
+    from corpora.synth import CorpusGenerator  # takes a sixth of a second to import
+
+    departments = departments or scale.departments
+    generator = CorpusGenerator(seed, departments=departments)
+    description = TaskDescription(LANGUAGES, generator.name, LICENCE, FeedbackSpec(noise, seed))
+    write_generated_task(
+        path,
+        description,
+        scale.phases,
+        scale.out_of_domain,
+        partial(CorpusGenerator, departments=departments),
+        processes=processes,
+        progress=progress,
+    )
+    return Task.open(path)
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """One part of a task, to be generated in whatever process."""
+class _PartJob:
+    """One part of a task, which any process can generate."""
 
     directory: Path
     part: str
-    layout: Layout | None  # of a phase
+    layout: Layout | None  # None for the out-of-domain side
     count: int  # distinct pairs
     seed: int
-    generator: GeneratorFactory
+    make_generator: GeneratorFactory
 
-    def run(self, progress: Callable[[int], None]) -> dict[str, FileSummary]:
-        generator = self.generator(self.seed)
+    def run(self, progress: Progress) -> dict[str, FileSummary]:
+        """Generate and write the part."""
+        generator = self.make_generator(self.seed)
         if self.layout is None:
             pairs = generator.out_of_domain(self.count)
         else:
@@ -50,57 +101,69 @@ class Job:
         return write_pairs(self.directory, self.part, LANGUAGES, pairs, progress=progress)
 
 
-def synthesise(
+def synthetic_ceiling(task: Task, phase: str, score: Callable[[str, str], float], sample: int) -> float:
+    """Return the expected score of the best possible output in a phase, estimated on ``sample`` sentences.
+
+    Raises CorpusError if the task is not synthetic, or is from another version of the generator.
+    """
+    from corpora.synth import SYNTHETIC, CorpusGenerator
+
+    generator = task.description.generator
+    if not generator.startswith(SYNTHETIC):
+        raise CorpusError(f"{task.path} was made by {generator!r}; only synthetic tasks have a known ceiling")
+    return CorpusGenerator.named(generator, task.description.seed).ceiling(phase, score, sample)
+
+
+def write_generated_task(
     path: Path,
     description: TaskDescription,
     phases: Mapping[str, Layout],
     out_of_domain: int,
-    generator: GeneratorFactory,
+    make_generator: GeneratorFactory,
     *,
     processes: int = 1,
-    progress: Callable[[int], None] = lambda _: None,
+    progress: Progress = lambda _: None,
 ) -> None:
-    """Write the task; ``progress`` is told of pairs as they are written."""
+    """Write a task of generated pairs: ``out_of_domain`` of them, and the distinct pairs of each phase."""
     with TaskWriter(path, description) as writer:
-        seed = description.seed
-        jobs = [Job(writer.directory, OUT_OF_DOMAIN, None, out_of_domain, seed, generator)]
-        jobs += [
-            Job(writer.directory, name, layout, layout.distinct, seed, generator) for name, layout in phases.items()
-        ]
-        jobs.sort(key=lambda job: -job.count)  # the long ones first, so that no process waits for the last
+        directory, seed = writer.directory, description.seed
+        jobs = [_PartJob(directory, OUT_OF_DOMAIN, None, out_of_domain, seed, make_generator)]
+        for name, layout in phases.items():
+            jobs.append(_PartJob(directory, name, layout, layout.distinct, seed, make_generator))
+        jobs.sort(key=lambda job: -job.count)  # long jobs first, so that all processes end at about the same time
         for job, files in zip(jobs, _run(jobs, processes, progress), strict=True):
             writer.add(job.part, files, job.layout)
 
 
-def _run(jobs: list[Job], processes: int, progress: Callable[[int], None]) -> list[dict[str, FileSummary]]:
+def _run(jobs: list[_PartJob], processes: int, progress: Progress) -> list[dict[str, FileSummary]]:
     if processes == 1:
         return [job.run(progress) for job in jobs]
     context = multiprocessing.get_context("spawn")
     shared = _Shared(context.Value("Q", 0), context.Event())
-    with pool(processes, _keep, shared) as workers:
-        futures = [workers.submit(_run_elsewhere, job) for job in jobs]
+    with process_pool(processes, _set_shared, shared) as workers:
+        futures = [workers.submit(_run_in_process, job) for job in jobs]
         try:
             _watch(set(futures), shared, progress)
             return [future.result() for future in futures]
         except BaseException:
-            shared.stop.set()  # also when the user interrupts: the processes end at their next report
-            workers.shutdown(cancel_futures=True)  # and are waited for: what they write is removed next
+            shared.stop.set()  # also after Ctrl-C: the processes end at their next report
+            workers.shutdown(cancel_futures=True)  # waits for them, since their files are removed next
             raise
 
 
 @dataclass(frozen=True, slots=True)
 class _Shared:
-    """What all processes can see."""
+    """State that all processes share."""
 
-    written: Any  # a number of pairs
+    written: Any  # a counter of pairs
     stop: Any  # an event
 
 
-def _watch(pending: set[Future[dict[str, FileSummary]]], shared: _Shared, progress: Callable[[int], None]) -> None:
-    """Report what the processes have written until all are done; the first that fails ends it all."""
+def _watch(pending: set[Future[dict[str, FileSummary]]], shared: _Shared, progress: Progress) -> None:
+    """Report progress until all jobs are done. Raises the error of the first job that fails."""
     reported = 0
     while pending:
-        done, pending = wait(pending, timeout=POLLING, return_when=FIRST_EXCEPTION)
+        done, pending = wait(pending, timeout=POLL_SECONDS, return_when=FIRST_EXCEPTION)
         written = shared.written.value
         progress(written - reported)
         reported = written
@@ -109,22 +172,23 @@ def _watch(pending: set[Future[dict[str, FileSummary]]], shared: _Shared, progre
 
 
 class _StoppedError(Exception):
-    """Another process failed, or the user has had enough."""
+    """Another process failed, or the user interrupted the work."""
 
 
-_shared: _Shared | None = None  # set in the processes that generate
+_shared: _Shared | None = None  # set in each process that generates
 
 
-def _keep(shared: _Shared) -> None:
+def _set_shared(shared: _Shared) -> None:
     global _shared
     _shared = shared
 
 
-def _run_elsewhere(job: Job) -> dict[str, FileSummary]:
+def _run_in_process(job: _PartJob) -> dict[str, FileSummary]:
     return job.run(_report)
 
 
 def _report(pairs: int) -> None:
+    """Add to the shared counter. Raises _StoppedError if the work is to end."""
     assert _shared is not None
     if _shared.stop.is_set():
         raise _StoppedError

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple, Self, TypeVar
 
 from corpora.errors import InputError, TaskError
-from corpora.lines import LineWriter, read_lines
+from corpora.line_files import LineWriter, read_lines
 from task.atomic_files import staged_directory
 from task.description import (
     DOCUMENTS,

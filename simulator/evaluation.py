@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from corpora.errors import InputError
-from corpora.lines import read_lines
+from corpora.line_files import read_lines
 from lambdas.registry import Registry
 from lambdas.sentences import SentenceReader
 from lambdas.store import Store

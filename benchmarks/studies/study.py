@@ -15,6 +15,8 @@ from benchmarks.studies.figures import save_figures
 from benchmarks.studies.saved_runs import SavedRuns, TaskIdentity
 from benchmarks.studies.study_run import StudyRun
 from benchmarks.studies.table import ComparisonSystems, mean_rewards, ranking, table
+from corpora.scales import SCALES, ScaleName
+from corpora.synthesis import synthesise_task
 from corpora.task import Task
 from lambdas.store import open_store
 from learners.errors import ResumeError, SnapshotError
@@ -82,20 +84,10 @@ def run_study(study: Study) -> list[StudyRun]:
 
 def make_task(path: Path, given: argparse.Namespace) -> Task:
     """Return the synthetic task of a study, which is generated the first time."""
-    if not path.exists():
-        from simulator.cli import corpus
-        from simulator.scales import ScaleName
-
-        corpus.synth(
-            path,
-            scale=ScaleName.DEV,
-            seed=given.task_seed,
-            dev=given.rounds,
-            training=TRAINING_ROUNDS,
-            out_of_domain=given.out_of_domain,
-            departments=given.departments,
-        )
-    return Task.open(path)
+    if path.exists():
+        return Task.open(path)
+    scale = SCALES[ScaleName.DEV].resized(dev=given.rounds, training=TRAINING_ROUNDS, out_of_domain=given.out_of_domain)
+    return synthesise_task(path, scale, seed=given.task_seed, departments=given.departments, processes=2)
 
 
 def read_finished_runs(competition: Competition, specs: Sequence[RunSpec], task: Task) -> list[StudyRun]:

@@ -4,7 +4,6 @@ The in-domain side has the strings of user interfaces (gettext) and package desc
 The out-of-domain side has help pages, man pages and manuals, aligned by their structure.
 """
 
-from corpora.debian.apt import Apt
-from corpora.debian.collection import INTERFACE_PACKAGES, MANUAL_PACKAGES, interface_pairs, manual_pairs, packages_for
+from corpora.debian.corpus import DebianCorpus, describe_debian_task
 
-__all__ = ["INTERFACE_PACKAGES", "MANUAL_PACKAGES", "Apt", "interface_pairs", "manual_pairs", "packages_for"]
+__all__ = ["DebianCorpus", "describe_debian_task"]

@@ -13,7 +13,7 @@ from pathlib import Path
 import polib
 
 from corpora.errors import InputError
-from corpora.lines import open_bytes
+from corpora.line_files import open_bytes
 from corpora.readers.languages import same_language
 from corpora.task import Pair
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from corpora.errors import InputError
-from corpora.lines import read_lines
+from corpora.line_files import read_lines
 from corpora.task import Pair
 
 # Attributes have a bounded length. Else each of many tags that never close would be searched to the end of the line.

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from corpora.errors import InputError
-from corpora.lines import read_lines
+from corpora.line_files import read_lines
 from corpora.task import Pair, zip_aligned
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from xml.parsers import expat
 
 from corpora.errors import InputError
-from corpora.lines import MAX_LINE, open_bytes
+from corpora.line_files import MAX_LINE_BYTES, open_bytes
 
 CHUNK_SIZE = 1 << 16  # bytes
 MAX_DEPTH = 100
@@ -65,8 +65,8 @@ class _Handlers:
         if self._text is None or self._skipped_depth:
             return
         self._length += len(data)
-        if self._length > MAX_LINE:
-            raise self.fail(f"has a text of more than {MAX_LINE:,} characters")
+        if self._length > MAX_LINE_BYTES:
+            raise self.fail(f"has a text of more than {MAX_LINE_BYTES:,} characters")
         self._text.append(data)
 
     def _end(self, name: str) -> None:

@@ -1,66 +1,49 @@
-"""``banditmt corpus``: make tasks, of synthetic or of real text, and look at them."""
+"""``banditmt corpus``: create tasks from synthetic or real text, and look at them."""
 
 import json
-import math
-import random
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
-from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    MofNCompleteColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
 from corpora.checking import find_problems
-from corpora.cleaning import Counts
-from corpora.debian import INTERFACE_PACKAGES, MANUAL_PACKAGES, Apt, interface_pairs, manual_pairs, packages_for
-from corpora.debian.apt import Package
+from corpora.debian import DebianCorpus, describe_debian_task
 from corpora.errors import CorpusError
-from corpora.importing import Material, import_task
-from corpora.readers import SUPPORTED_INPUTS, read_input
-from corpora.statistics import measure, out_of_tolerance
-from corpora.synthesis import LANGUAGES, LICENCE, synthesise
-from corpora.task import Pair, Task, require_free_path
+from corpora.phase_cutting import cut_phases
+from corpora.readers import SUPPORTED_INPUTS
+from corpora.sampling import sample_pairs
+from corpora.scales import SCALES, ScaleName
+from corpora.statistics import measure_task, statistics_record
+from corpora.synthesis import synthesise_task, synthetic_ceiling
+from corpora.task import Task, require_free_path
+from corpora.task_import import RawCorpus, describe_import, import_task, read_raw_corpus
 from leaderboard.metrics.bleu import sentence_bleu
 from simulator.cli import corpus_tables
-from simulator.cli.progress_bars import progress_bars
-from simulator.scales import SCALES, ScaleName, cut_phases
+from simulator.cli.progress_bars import download_bar, pair_bar
 from task.description import TaskDescription
-from task.feedback import FeedbackSpec
+from task.feedback import NO_NOISE
 from task.languages import LanguagePair, is_language
-from task.layout import Layout
 from task.phases import PHASES
 
 app = typer.Typer(
-    name="corpus", help="Make tasks, of synthetic or of real text, and look at them.", no_args_is_help=True
+    name="corpus", help="Create tasks from synthetic or real text, and look at them.", no_args_is_help=True
 )
 
 DEBIAN_CACHE = Path("~/.cache/banditmt/debian")
-DEBIAN_LICENCE = "those of the packages, mostly GPL and LGPL: for use on this machine, not for passing on"
-ENGLISH = "en"
 
-Out = Annotated[Path, typer.Option("--out", help="The task directory to make.")]
+Out = Annotated[Path, typer.Option("--out", help="The task directory to create.")]
 TaskPath = Annotated[Path, typer.Argument(metavar="TASK", help="A task directory.")]
-Seed = Annotated[int, typer.Option(help="The same seed makes the same task.", min=0)]
-Processes = Annotated[int, typer.Option(help="Processes to spread the work over.", min=1, max=64)]
-Perturbation = Annotated[str, typer.Option(help="How feedback is blurred: none, or such as granular:5 or binary:0.3.")]
+Seed = Annotated[int, typer.Option(help="The random seed. The same seed gives the same task.", min=0)]
+Processes = Annotated[int, typer.Option(help="The number of processes.", min=1, max=64)]
+Noise = Annotated[str, typer.Option(help="The noise on the feedback: none, granular:5, binary:0.3 and the like.")]
 Dev = Annotated[int | None, typer.Option(help="Rounds of the dev phase.", min=1)]
 Training = Annotated[int | None, typer.Option(help="Rounds of the training phase.", min=1)]
 
 
 def _language(code: str) -> str:
     if not is_language(code):
-        raise typer.BadParameter(f"{code!r} is no language code such as de or pt-BR")
+        raise typer.BadParameter(f"{code!r} is not a language code such as de or pt-BR")
     return code
 
 
@@ -68,7 +51,7 @@ def _language(code: str) -> str:
 def synth(
     out: Out,
     scale: Annotated[
-        ScaleName, typer.Option(help="demo: seconds; dev: a real dev phase; full: as large as WMT 2017.")
+        ScaleName, typer.Option(help="demo: seconds to generate; dev: a full dev phase; full: the size of WMT 2017.")
     ] = ScaleName.DEMO,
     seed: Seed = 1,
     training: Training = None,
@@ -76,21 +59,18 @@ def synth(
     mock: Annotated[int | None, typer.Option(help="Rounds of the mock phase.", min=1)] = None,
     out_of_domain: Annotated[int | None, typer.Option(help="Out-of-domain pairs.", min=1)] = None,
     departments: Annotated[
-        int | None, typer.Option(help="How much of the shop there is; all 35 unless for a demo.", min=1)
+        int | None, typer.Option(help="Departments of the shop: by default 3 for demo, else all 35.", min=1)
     ] = None,
-    perturbation: Perturbation = "none",
+    noise: Noise = NO_NOISE,
     processes: Processes = 2,
 ) -> None:
-    """Generate a German-English e-commerce task with a news-like out-of-domain side."""
-    from corpora.synth import CorpusGenerator  # its lexicon takes a moment to load
-
+    """Generate a German-English e-commerce task with an out-of-domain side of news."""
     size = SCALES[scale].resized(mock=mock, dev=dev, training=training, out_of_domain=out_of_domain)
-    departments = departments or size.departments
-    description = _describe(LANGUAGES, seed, CorpusGenerator(seed, departments=departments).name, LICENCE, perturbation)
-    factory = partial(CorpusGenerator, departments=departments)
-    with _progress("generating", total=size.lines) as advance:
-        synthesise(out, description, size.phases, size.out_of_domain, factory, processes=processes, progress=advance)
-    _announce(out)
+    with pair_bar("generating", total=size.lines) as advance:
+        task = synthesise_task(
+            out, size, seed=seed, departments=departments, noise=noise, processes=processes, progress=advance
+        )
+    typer.echo(corpus_tables.task_summary(task))
 
 
 @app.command("import")
@@ -98,91 +78,95 @@ def import_(
     out: Out,
     source: Annotated[str, typer.Option(help="Language code of the source.", callback=_language)],
     target: Annotated[str, typer.Option(help="Language code of the target.", callback=_language)],
-    in_domain: Annotated[list[str], typer.Option(help=f"Text to translate (may be repeated): {SUPPORTED_INPUTS}.")],
-    out_of_domain: Annotated[list[str] | None, typer.Option(help="Text to pre-train on, likewise.")] = None,
+    in_domain: Annotated[
+        list[str], typer.Option(help=f"In-domain text, for the phases. May be repeated. Formats: {SUPPORTED_INPUTS}.")
+    ],
+    out_of_domain: Annotated[
+        list[str] | None, typer.Option(help="Out-of-domain text, for pre-training. Same formats.")
+    ] = None,
     licence: Annotated[str, typer.Option(help="Licence of the text, for the record.")] = "unknown",
     seed: Seed = 1,
     dev: Dev = None,
     training: Training = None,
-    documents: Annotated[bool, typer.Option(help="Keep documents together, and their ids.")] = False,
-    unique: Annotated[bool, typer.Option(help="Leave out pairs that came before.")] = False,
-    perturbation: Perturbation = "none",
+    documents: Annotated[bool, typer.Option(help="Keep document ids, and keep documents together.")] = False,
+    unique: Annotated[bool, typer.Option(help="Leave out pairs that occurred before.")] = False,
+    noise: Noise = NO_NOISE,
     processes: Processes = 2,
 ) -> None:
-    """Make a task of real text: clean it as the task paper did, shuffle it and cut it into phases."""
-    languages = (source, target)
-    description = _describe(languages, seed, "import", licence, perturbation)
-    material = Material(
-        in_domain=_read_all(in_domain, languages),
-        out_of_domain=_read_all(out_of_domain, languages) if out_of_domain else None,
-        keep_documents=documents,
-        unique=unique,
-    )
-    _import(out, description, material, lambda pairs: cut_phases(pairs, dev=dev, training=training), processes)
+    """Import real text: clean it as Sokolov et al. 2017 did, shuffle it and cut it into phases."""
+    languages = LanguagePair(source, target)
+    description = describe_import(languages, licence=licence, seed=seed, noise=noise)
+    raw = read_raw_corpus(languages, in_domain, out_of_domain or (), keep_documents=documents, unique=unique)
+    _import(out, description, raw, dev, training, processes)
 
 
 @app.command()
 def debian(
     out: Out,
     language: Annotated[str, typer.Option(help="The language to translate into English.", callback=_language)] = "de",
-    cache: Annotated[Path, typer.Option(help="Where downloads are kept.")] = DEBIAN_CACHE,
+    cache: Annotated[Path, typer.Option(help="The directory for downloads.")] = DEBIAN_CACHE,
     seed: Seed = 1,
     dev: Dev = None,
     training: Training = None,
-    perturbation: Perturbation = "none",
+    noise: Noise = NO_NOISE,
     processes: Processes = 2,
 ) -> None:
-    """Make a task of what Debian ships: packages are downloaded, not installed; an interrupted download goes on."""
-    description = _describe((language, ENGLISH), seed, "debian", DEBIAN_LICENCE, perturbation)
+    """Import text from Debian packages, which are downloaded but not installed. An interrupted download resumes."""
+    description = describe_debian_task(language, seed=seed, noise=noise)
     require_free_path(out)
-    apt = Apt(cache.expanduser(), (language, ENGLISH))
-    typer.echo("asking apt what there is", err=True)
-    apt.update()
-    interfaces = _fetch(apt, packages_for(INTERFACE_PACKAGES, language))
-    manuals = _fetch(apt, packages_for(MANUAL_PACKAGES, language))
-    material = Material(interface_pairs(apt, interfaces, language), manual_pairs(apt, manuals, language))
-    _import(out, description, material, lambda pairs: cut_phases(pairs, dev=dev, training=training), processes)
-
-
-def _fetch(apt: Apt, names: list[str]) -> list[Package]:
-    packages, missing = apt.locate(names)
-    if missing:
+    corpus = DebianCorpus(cache.expanduser(), language)
+    typer.echo("updating the package lists", err=True)
+    if missing := corpus.locate():
         typer.echo(f"not in this release: {', '.join(missing)}", err=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with progress_bars(*columns) as bar:
-        task = bar.add_task("downloading", total=sum(package.size for package in packages))
-        apt.fetch(packages, progress=lambda size: bar.advance(task, size))
-    return packages
+    with download_bar(sum(package.size for package in corpus.packages)) as advance:
+        corpus.download(advance)
+    _import(out, description, corpus.read(), dev, training, processes)
+
+
+def _import(
+    out: Path, description: TaskDescription, raw: RawCorpus, dev: int | None, training: int | None, processes: int
+) -> None:
+    with pair_bar("reading and cleaning") as advance:
+        counts = import_task(
+            out,
+            description,
+            raw,
+            lambda pairs: cut_phases(pairs, dev=dev, training=training),
+            processes=processes,
+            progress=advance,
+        )
+    for side, numbers in counts.items():
+        _print_table(corpus_tables.cleaning_table(side, numbers), markdown=False)
+    typer.echo(corpus_tables.task_summary(Task.open(out)))
 
 
 @app.command()
 def check(task: TaskPath) -> None:
-    """Look at every line of a task; say what is wrong and where."""
+    """Check every line of a task, and print what is wrong and where."""
     found = 0
     for problem in find_problems(task):
         found += 1
         typer.echo(problem)
     if found:
         raise typer.Exit(1)
-    typer.echo(f"{task} is sound")
+    typer.echo(f"{task} is valid")
 
 
 @app.command()
 def stats(
     tasks: Annotated[list[Path], typer.Argument(metavar="TASK...", help="One task, or several to compare.")],
-    phase: Annotated[list[str] | None, typer.Option(help="Only this phase for the in-domain side.")] = None,
+    phase: Annotated[
+        list[str] | None, typer.Option(help="Limit the in-domain side to this phase. May be repeated.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     markdown: Annotated[bool, typer.Option(help="Print a Markdown table.")] = False,
 ) -> None:
-    """Print the statistics of tasks beside those of the task paper, and mark what is out of tolerance."""
+    """Print the statistics of tasks next to those of Sokolov et al. 2017; a mark shows what is out of range."""
     for name in phase or ():
         _require_phase(name)
-    found = {str(path): measure(Task.open(path), sentence_bleu, parts=phase) for path in tasks}
+    found = {str(path): measure_task(Task.open(path), sentence_bleu, parts=phase) for path in tasks}
     if as_json:
-        records: dict[str, Any] = {}
-        for name, statistics in found.items():
-            numbers = {key: None if math.isnan(value) else value for key, value in statistics.flat().items()}
-            records[name] = {**numbers, "out_of_tolerance": out_of_tolerance(statistics)}
+        records = {name: statistics_record(statistics) for name, statistics in found.items()}
         typer.echo(json.dumps(records if len(records) > 1 else next(iter(records.values())), indent=2))
     else:
         _print_table(corpus_tables.statistics_table(found), markdown=markdown)
@@ -191,22 +175,19 @@ def stats(
 @app.command()
 def sample(
     task: TaskPath,
-    number: Annotated[int, typer.Option("-n", "--number", help="How many pairs.", min=1)] = 50,
-    part: Annotated[str, typer.Option(help="out-of-domain, mock, dev or training.")] = "training",
+    number: Annotated[int, typer.Option("-n", "--number", help="Number of pairs.", min=1)] = 50,
+    part: Annotated[str, typer.Option(help="The part: out-of-domain, mock, dev or training.")] = "training",
     seed: Seed = 1,
     markdown: Annotated[bool, typer.Option(help="Print a Markdown table.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
 ) -> None:
-    """Show random pairs of a task."""
+    """Print random pairs of a task."""
     opened = Task.open(task)
-    lines = opened.rounds(part)
-    wanted = set(random.Random(seed).sample(range(lines), min(number, lines)))
-    chosen = [(index, pair) for index, pair in enumerate(opened.pairs(part)) if index in wanted]
+    chosen = sample_pairs(opened, part, number, seed)
     if as_json:
-        for index, pair in chosen:
-            typer.echo(
-                json.dumps({"line": index + 1, "source": pair.source, "target": pair.target}, ensure_ascii=False)
-            )
+        for line, pair in chosen:
+            record = {"line": line, "source": pair.source, "target": pair.target}
+            typer.echo(json.dumps(record, ensure_ascii=False))
         return
     _print_table(corpus_tables.sample_table(chosen, opened.description), markdown=markdown)
 
@@ -214,75 +195,17 @@ def sample(
 @app.command()
 def ceiling(
     task: TaskPath,
-    phase: Annotated[str, typer.Option(help="mock, dev or training.")] = "training",
-    number: Annotated[int, typer.Option("--sample", help="Sentences to draw.", min=1)] = 1000,
+    phase: Annotated[str, typer.Option(help="The phase: mock, dev or training.")] = "training",
+    number: Annotated[int, typer.Option("--sample", help="Number of sentences to sample.", min=1)] = 1000,
 ) -> None:
     """Print the expected score of the best possible output on a synthetic task."""
-    from corpora.synth import SYNTHETIC, CorpusGenerator
-
-    description = Task.open(task).description
-    if not description.generator.startswith(SYNTHETIC):
-        raise CorpusError(f"{task} was made by {description.generator!r}; only synthetic tasks know their ceiling")
     _require_phase(phase)
-    typer.echo(
-        f"{CorpusGenerator.named(description.generator, description.seed).ceiling(phase, sentence_bleu, number):.4f}"
-    )
+    typer.echo(f"{synthetic_ceiling(Task.open(task), phase, sentence_bleu, number):.4f}")
 
 
 def _require_phase(name: str) -> None:
     if name not in PHASES:
-        raise CorpusError(f"no phase is called {name!r}; known are {', '.join(PHASES)}")
-
-
-def _describe(
-    languages: tuple[str, str], seed: int, generator: str, licence: str, perturbation: str
-) -> TaskDescription:
-    """The description of a task that has yet to be written; what can never be one is refused here."""
-    if languages[0] == languages[1]:
-        raise CorpusError(f"source and target are both {languages[0]!r}: name two languages")
-    return TaskDescription(LanguagePair(*languages), generator, licence, FeedbackSpec(perturbation, seed))
-
-
-def _read_all(inputs: list[str], languages: tuple[str, str]) -> Iterator[Pair]:
-    return chain.from_iterable([read_input(given, languages) for given in inputs])
-
-
-def _import(
-    out: Path,
-    description: TaskDescription,
-    material: Material,
-    cutter: Callable[[int], dict[str, Layout]],
-    processes: int,
-) -> None:
-    with _progress("reading and cleaning", total=None) as advance:
-        counts = import_task(out, description, material, cutter, processes=processes, progress=advance)
-    _report_cleaning(counts)
-    _announce(out)
-
-
-def _report_cleaning(counts: dict[str, Counts]) -> None:
-    for side, numbers in counts.items():
-        _print_table(corpus_tables.cleaning_table(side, numbers), markdown=False)
-
-
-@contextmanager
-def _progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with progress_bars(*columns) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda pairs: bar.advance(task, pairs)
-
-
-def _announce(out: Path) -> None:
-    task = Task.open(out)
-    sizes = ", ".join(f"{part} {task.rounds(part):,}" for part in task.parts)
-    typer.echo(f"{out}: {sizes} lines")
+        raise CorpusError(f"no phase is called {name!r}; the phases are {', '.join(PHASES)}")
 
 
 def _print_table(table: corpus_tables.Table, *, markdown: bool) -> None:

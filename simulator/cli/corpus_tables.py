@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import rich.table
 from rich.text import Text
 
-from corpora.cleaning import Counts
-from corpora.statistics import TARGETS, Statistics, Target, out_of_tolerance
-from corpora.task import Pair
+from corpora.cleaning import CleaningCounts
+from corpora.statistics import PAPER_VALUES, CorpusStatistics, PaperValue, out_of_tolerance
+from corpora.task import Pair, Task
 from task.description import TaskDescription
 
 OUT_OF_TOLERANCE = "✗"
@@ -17,14 +17,15 @@ OUT_OF_TOLERANCE = "✗"
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A heading and rows of text; numbers are to be aligned on the right."""
+    """A heading and rows of text. Columns of numbers are aligned to the right."""
 
     title: str
     heading: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    text_columns: int = 1  # so many columns from the left hold text, the others numbers
+    text_columns: int = 1  # on the left; the other columns have numbers
 
     def rich(self) -> rich.table.Table:
+        """Return the table for a terminal."""
         table = rich.table.Table(title=self.title, title_justify="left")
         for number, name in enumerate(self.heading):
             table.add_column(name, justify="left" if number < self.text_columns else "right", overflow="fold")
@@ -33,6 +34,7 @@ class Table:
         return table
 
     def markdown(self) -> str:
+        """Return the table as Markdown."""
         ruler = ["---" if number < self.text_columns else "---:" for number in range(len(self.heading))]
         lines = [self.heading, tuple(ruler), *self.rows]
         return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
@@ -74,18 +76,18 @@ _ROWS: dict[str, tuple[str, Callable[[float], str]]] = {
     "source_vocabulary": ("in-domain source vocabulary", _number),
     "target_vocabulary": ("in-domain target vocabulary", _number),
 }
-# Numbers of the paper that a corpus need not meet.
-_ONLY_QUOTED = {"in_domain_pairs": 1_291_922.0, "out_of_domain_pairs": 5_500_000.0, "out_of_domain_median": 25.0}
+# Numbers of Sokolov et al. 2017 without an accepted range.
+_QUOTED_VALUES = {"in_domain_pairs": 1_291_922.0, "out_of_domain_pairs": 5_500_000.0, "out_of_domain_median": 25.0}
 
 
-def statistics_table(tasks: Mapping[str, Statistics]) -> Table:
-    """The statistics of tasks side by side with the paper's; what is out of tolerance has a mark."""
+def statistics_table(tasks: Mapping[str, CorpusStatistics]) -> Table:
+    """Return the statistics of tasks next to those of the paper, with a mark on those outside the accepted range."""
     numbers = {name: statistics.flat() for name, statistics in tasks.items()}
     marked = {name: set(out_of_tolerance(statistics)) for name, statistics in tasks.items()}
     rows = []
     for key, (label, show) in _ROWS.items():
         cells = [_cell(numbers[name][key], show, key in marked[name]) for name in tasks]
-        rows.append((label, *_paper(key, show), *cells))
+        rows.append((label, *_paper_cells(key, show), *cells))
     title = f"Statistics ({OUT_OF_TOLERANCE} out of tolerance)"
     return Table(title, ("statistic", "paper", "accepted", *tasks), tuple(rows))
 
@@ -96,21 +98,27 @@ def _cell(value: float, show: Callable[[float], str], is_marked: bool) -> str:
     return f"{OUT_OF_TOLERANCE} {show(value)}" if is_marked else show(value)
 
 
-def _paper(key: str, show: Callable[[float], str]) -> tuple[str, str]:
-    target: Target | None = TARGETS.get(key)
+def _paper_cells(key: str, show: Callable[[float], str]) -> tuple[str, str]:
+    target: PaperValue | None = PAPER_VALUES.get(key)
     if target is None:
-        return (show(_ONLY_QUOTED[key]) if key in _ONLY_QUOTED else "", "")
+        return (show(_QUOTED_VALUES[key]) if key in _QUOTED_VALUES else "", "")
     return show(target.paper), f"{show(target.lowest)} to {show(target.highest)}"
 
 
-def cleaning_table(side: str, counts: Counts) -> Table:
-    """What each step of cleaning did to one side."""
+def cleaning_table(side: str, counts: CleaningCounts) -> Table:
+    """Return what each step of cleaning did to one side."""
     rows = [(step, _number(counts.changed.get(step, 0)), _number(removed)) for step, removed in counts.removed.items()]
     title = f"Cleaning of the {side} side: {counts.read:,} pairs read, {counts.kept:,} kept"
     return Table(title, ("step", "pairs changed", "pairs removed"), tuple(rows))
 
 
 def sample_table(chosen: list[tuple[int, Pair]], description: TaskDescription) -> Table:
-    """Pairs of a task with their line numbers."""
-    rows = tuple((f"{index + 1:,}", pair.source, pair.target) for index, pair in chosen)
+    """Return the pairs of a task with their line numbers."""
+    rows = tuple((f"{line:,}", pair.source, pair.target) for line, pair in chosen)
     return Table("", ("line", *description.languages), rows, text_columns=3)
+
+
+def task_summary(task: Task) -> str:
+    """Return one line with the path of a task and the sizes of its parts."""
+    sizes = ", ".join(f"{part} {task.rounds(part):,}" for part in task.parts)
+    return f"{task.path}: {sizes} lines"

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from corpora.lines import read_lines
+from corpora.line_files import read_lines
 from leaderboard.metrics.learning_curve import CurveModel, ErrorRate, LearningCurveError
 from leaderboard.metrics.repetition import WindowPolicy, repetition_counts, repetition_signature
 from leaderboard.metrics.sentence_bleu import Smoothing

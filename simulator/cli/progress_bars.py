@@ -1,4 +1,4 @@
-"""Progress bars, shown only on a terminal: of loading a task, of training seed models, and of playing runs."""
+"""Progress bars, shown only on a terminal: of generating and loading tasks, of training models, of playing runs."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.progress import (
     BarColumn,
+    DownloadColumn,
     MofNCompleteColumn,
     Progress,
     ProgressColumn,
@@ -117,3 +118,27 @@ def run_bars(competition: "Competition", specs: Sequence["RunSpec"]) -> Iterator
                 bars.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
         yield watch
+
+
+@contextmanager
+def pair_bar(job: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+    """Yield a callback that receives the number of further pairs that are done, and shows them."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with progress_bars(*columns) as bars:
+        bar = bars.add_task(job, total=total)
+        yield lambda pairs: bars.advance(bar, pairs)
+
+
+@contextmanager
+def download_bar(total: int) -> Iterator[Callable[[int], None]]:
+    """Yield a callback that receives the number of further bytes that are downloaded, and shows them."""
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with progress_bars(*columns) as bars:
+        bar = bars.add_task("downloading", total=total)
+        yield lambda size: bars.advance(bar, size)

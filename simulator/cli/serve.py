@@ -5,20 +5,21 @@ import ipaddress
 import json
 import logging
 import signal
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from corpora.scales import SCALES, ScaleName
+from corpora.synthesis import synthesise_task
 from lambdas.registry import Registry, RegistryError
 from lambdas.service import Service
 from lambdas.store import Store
 from learners.interrupts import deferred_interrupts
-from simulator.cli import corpus
-from simulator.cli.progress_bars import load_with_progress
+from simulator.cli.corpus_tables import task_summary
+from simulator.cli.progress_bars import load_with_progress, pair_bar
 from simulator.cli.stores import StoreOption, open_or_create_store
 from simulator.cloud.http_server import HttpServer, access_log, running
 from simulator.cloud.local_cloud import local_server, set_environment
@@ -68,9 +69,15 @@ def _load_task(store: Store, task: Path | None) -> None:
             return
         task = DEMO_TASK
         if not task.exists():
-            with redirect_stdout(sys.stderr):  # the first line of standard output is the address
-                corpus.synth(task)
+            _generate_demo_task(task)
     load_with_progress(store, task)
+
+
+def _generate_demo_task(path: Path) -> None:
+    scale = SCALES[ScaleName.DEMO]
+    with pair_bar("generating", total=scale.lines) as advance:
+        task = synthesise_task(path, scale, processes=2, progress=advance)
+    typer.echo(task_summary(task), err=True)  # the first line of standard output is the address
 
 
 def _first_key(store: Store) -> str | None:

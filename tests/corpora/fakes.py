@@ -1,4 +1,4 @@
-"""A generator that can be told from any process: numbered sentences, or trouble."""
+"""Generators that any process can import: numbered sentences, or failures."""
 
 import multiprocessing
 import os
@@ -10,7 +10,7 @@ from corpora.errors import CorpusError
 
 
 class FakeGenerator:
-    """Numbered sentences that carry the seed."""
+    """Yields numbered sentences that contain the seed."""
 
     def __init__(self, seed: int, *, departments: int | None = None) -> None:
         self._seed = seed
@@ -24,7 +24,7 @@ class FakeGenerator:
 
 
 class FailingGenerator(FakeGenerator):
-    """Fails in the shortest phase, while the others would go on for ever."""
+    """Fails in the shortest phase, while the other parts never end."""
 
     def out_of_domain(self, count: int) -> Iterator[tuple[str, str]]:
         return repeat(("endlos", "endless"))
@@ -36,7 +36,7 @@ class FailingGenerator(FakeGenerator):
 
 
 class TerminatingGenerator(FakeGenerator):
-    """Has the command that asked for it terminated as soon as something is written, and would go on for ever."""
+    """Terminates its command as soon as something is written, and else never ends."""
 
     def out_of_domain(self, count: int) -> Iterator[tuple[str, str]]:
         yield from repeat(("endlos", "endless"), 1_000)

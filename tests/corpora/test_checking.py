@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpora.checking import find_problems
-from corpora.importing import Material, import_task
-from corpora.lines import LineWriter, read_lines
+from corpora.line_files import LineWriter, read_lines
 from corpora.task import Pair, TaskWriter, in_served_order, write_pairs
+from corpora.task_import import RawCorpus, import_task
 from task.layout import Layout
 from tests.corpora.tasks import LAYOUTS, description, numbered, write_task
 
@@ -135,7 +135,7 @@ def test_nothing_that_import_writes_is_refused(rows):
     pairs = [Pair("satz", "sentence"), *(Pair(*row) for row in rows)]
     with TemporaryDirectory() as aside:
         path = Path(aside) / "task"
-        import_task(path, description(), Material(pairs, pairs, keep_documents=True), cut)
+        import_task(path, description(), RawCorpus(pairs, pairs, keep_documents=True), cut)
         assert found(path) == ["TASK: phase mock is missing", "TASK: phase dev is missing"]
 
 
@@ -158,7 +158,7 @@ def test_a_truncated_file_is_named(task):
     file = task / "dev.de.gz"
     file.write_bytes(file.read_bytes()[:-8])
     assert len(found(task)) == 1
-    assert found(task)[0].startswith("TASK/dev.de.gz:9: broken or truncated gzip file")
+    assert found(task)[0].startswith("TASK/dev.de.gz:9: is a damaged or truncated gzip file")
 
 
 def test_an_impossible_layout_is_named(task):

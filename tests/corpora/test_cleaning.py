@@ -5,12 +5,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora import cleaning
-from corpora.characters import drop_non_printing, first_non_printing
-from corpora.cleaning import Cleaner, Counts, Settings, clean_all, has_many_numerals, point_decimals, pretokenise
+from corpora.cleaning import (
+    Cleaner,
+    CleaningCounts,
+    CleaningSettings,
+    clean_all,
+    has_many_numerals,
+    point_decimals,
+    pretokenise,
+)
+from corpora.non_printing import drop_non_printing, first_non_printing
 from corpora.task import Pair
 from task.limits import MAX_IN_DOMAIN_TOKENS
 
-IN_DOMAIN = Settings("de", "en", MAX_IN_DOMAIN_TOKENS)
+IN_DOMAIN = CleaningSettings("de", "en", MAX_IN_DOMAIN_TOKENS)
 
 
 @pytest.mark.parametrize("kept", ["32 unzen volumen", "maschinenwaschbar bei 30 ° c", ", 147 cm", "16.5x20 cm", "1.5"])
@@ -97,8 +105,8 @@ def test_what_is_clean_is_single_spaced_and_printable(source, target):
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_order_and_counts_are_the_same_on_any_number_of_processes(processes, monkeypatch):
-    monkeypatch.setattr(cleaning, "CHUNK", 7)
-    counts = Counts()
+    monkeypatch.setattr(cleaning, "CHUNK_SIZE", 7)
+    counts = CleaningCounts()
     pairs = (Pair(f"Satz {'1 2' if number % 10 == 0 else ''} x{number}", "Sentence") for number in range(100))
     cleaned = list(clean_all(pairs, IN_DOMAIN, counts, processes=processes))
     assert [pair.source for pair in cleaned] == [f"satz x{number}" for number in range(100) if number % 10]
@@ -108,6 +116,6 @@ def test_order_and_counts_are_the_same_on_any_number_of_processes(processes, mon
 
 
 def test_no_pairs_still_name_every_step():
-    counts = Counts()
+    counts = CleaningCounts()
     assert list(clean_all([], IN_DOMAIN, counts)) == []
-    assert list(counts.removed) == list(cleaning.steps(IN_DOMAIN))
+    assert list(counts.removed) == list(cleaning.cleaning_steps(IN_DOMAIN))

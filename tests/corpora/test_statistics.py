@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from corpora.statistics import TARGETS, Lengths, Statistics, measure, out_of_tolerance
+from corpora.statistics import PAPER_VALUES, CorpusStatistics, LengthStatistics, measure_task, out_of_tolerance
 from corpora.task import Pair, Task, TaskWriter, in_served_order, write_pairs
 from task.description import OUT_OF_DOMAIN
 from task.layout import Layout
@@ -36,18 +36,18 @@ def write(path, news=NEWS) -> Task:
 
 
 def test_lengths_by_hand():
-    lengths = Lengths.of(Counter([1, 1, 1, 3, 4]))
-    assert lengths == Lengths(mean=2.0, deviation=math.sqrt(1.6), median=1, longest=4)
-    assert math.isnan(Lengths.of(Counter()).mean)
+    lengths = LengthStatistics.of(Counter([1, 1, 1, 3, 4]))
+    assert lengths == LengthStatistics(mean=2.0, deviation=math.sqrt(1.6), median=1, longest=4)
+    assert math.isnan(LengthStatistics.of(Counter()).mean)
 
 
 def test_a_task_by_hand(tmp_path):
-    found = measure(write(tmp_path / "task"), exact_copies)
-    assert found == Statistics(
+    found = measure_task(write(tmp_path / "task"), exact_copies)
+    assert found == CorpusStatistics(
         in_domain_pairs=5,
         out_of_domain_pairs=2,
-        in_domain=Lengths(mean=2.0, deviation=math.sqrt(1.6), median=1, longest=4),
-        out_of_domain=Lengths(mean=4.5, deviation=2.5, median=2, longest=7),
+        in_domain=LengthStatistics(mean=2.0, deviation=math.sqrt(1.6), median=1, longest=4),
+        out_of_domain=LengthStatistics(mean=4.5, deviation=2.5, median=2, longest=7),
         duplicates=1 / 5,
         served_duplicates=2 / 6,  # and the second pass of the held-out block
         several_targets=1 / 3,
@@ -64,12 +64,12 @@ def test_repetitions_count_within_their_phase(tmp_path):
         for part in ("dev", "mock"):
             files = write_pairs(writer.directory, part, ("de", "en"), IN_DOMAIN)
             writer.add(part, files, Layout.plain(len(IN_DOMAIN)))
-    found = measure(Task.open(tmp_path / "task"), exact_copies)
+    found = measure_task(Task.open(tmp_path / "task"), exact_copies)
     assert (found.in_domain_pairs, found.duplicates, found.several_targets) == (10, 2 / 10, 2 / 6)
 
 
 def test_without_an_out_of_domain_side_nothing_is_claimed_of_it(tmp_path):
-    found = measure(write(tmp_path / "task", news=[]), exact_copies)
+    found = measure_task(write(tmp_path / "task", news=[]), exact_copies)
     assert found.out_of_domain_pairs == 0
     assert math.isnan(found.source_oov)
     assert math.isnan(found.out_of_domain.longest)
@@ -78,7 +78,7 @@ def test_without_an_out_of_domain_side_nothing_is_claimed_of_it(tmp_path):
 
 
 def test_numbers_out_of_tolerance_are_named(tmp_path):
-    found = measure(write(tmp_path / "task"), exact_copies)
+    found = measure_task(write(tmp_path / "task"), exact_copies)
     assert "duplicates" in out_of_tolerance(found)
     assert "in_domain_longest" not in out_of_tolerance(found)
 
@@ -98,9 +98,9 @@ def test_numbers_out_of_tolerance_are_named(tmp_path):
     ],
 )
 def test_tolerances(name, inside, outside):
-    assert TARGETS[name].met_by(inside)
-    assert not TARGETS[name].met_by(outside)
+    assert PAPER_VALUES[name].accepts(inside)
+    assert not PAPER_VALUES[name].accepts(outside)
 
 
 def test_every_target_is_a_number_that_is_measured(tmp_path):
-    assert set(measure(write(tmp_path / "task"), exact_copies).flat()) >= set(TARGETS)
+    assert set(measure_task(write(tmp_path / "task"), exact_copies).flat()) >= set(PAPER_VALUES)

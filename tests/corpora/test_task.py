@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora.errors import CorpusError, InputError, TaskError
-from corpora.lines import LineWriter
+from corpora.line_files import LineWriter
 from corpora.task import Pair, Task, TaskWriter, in_served_order, write_pairs
 from task.layout import Layout
 from tests.corpora.tasks import description, numbered, write_task

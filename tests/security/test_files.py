@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from corpora import lines
+from corpora import line_files
 from corpora.errors import CorpusError
 from lambdas.errors import OrganiserError
 from lambdas.store import open_store
@@ -25,7 +25,7 @@ FILES = {
     "deep.jsonl": (b"[" * 100_000, "not JSON"),
     "digits.jsonl": (b'{"id": ' + b"1" * 5_000 + b"}", "not JSON"),
     "line.tsv": (b"x" * 2_000_000, "longer than"),
-    "cut.tsv": (gzip.compress(b"a\tb\n" * 1_000)[:-20], "broken or truncated gzip"),
+    "cut.tsv": (gzip.compress(b"a\tb\n" * 1_000)[:-20], "damaged or truncated gzip"),
     "zeros.mo": (bytes(10_000), "is not a valid gettext catalogue"),
     "latin.tsv": ("größe\tsize\n".encode("latin-1"), "not UTF-8"),
 }
@@ -39,7 +39,7 @@ def complaints(capsys):
 @pytest.mark.parametrize("name", FILES)
 def test_a_hostile_corpus_is_refused(name, tmp_path, capsys, monkeypatch):
     content, complaint = FILES[name]
-    monkeypatch.setattr(lines, "BOMB_ALLOWANCE", 1 << 20)  # as in life, but sixty times sooner
+    monkeypatch.setattr(line_files, "MIN_UNPACKED_BOUND", 1 << 20)  # as in life, but sixty times sooner
     path = tmp_path / name
     path.write_bytes(content)
     where = ["--out", str(tmp_path / "task"), "--source", "de", "--target", "en", "--processes", "1"]

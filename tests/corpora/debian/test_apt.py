@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
-from corpora.debian import Apt, manual_pairs
-from corpora.debian.apt import Package
+from corpora.debian.apt import Apt, Package
+from corpora.debian.collection import manual_pairs
 from corpora.errors import DebianError
 
 

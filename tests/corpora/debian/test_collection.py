@@ -2,8 +2,8 @@
 
 import pytest
 
-from corpora.debian import Apt, interface_pairs, manual_pairs, packages_for
-from corpora.debian.collection import page_key, page_reader
+from corpora.debian.apt import Apt
+from corpora.debian.collection import interface_pairs, manual_pairs, packages_for, page_key, page_reader
 from corpora.task import Pair
 
 

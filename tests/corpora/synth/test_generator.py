@@ -8,11 +8,11 @@ from statistics import mean, median, pstdev
 import pytest
 
 from corpora.checking import find_problems
-from corpora.cleaning import Cleaner, Settings
+from corpora.cleaning import Cleaner, CleaningSettings
 from corpora.errors import CorpusError
 from corpora.synth import CorpusGenerator, lexicon
 from corpora.synth.generator import CHUNK_SIZE, DEPARTMENTS, news_chunk, shop_chunk
-from corpora.synthesis import synthesise
+from corpora.synthesis import write_generated_task
 from corpora.task import Pair
 from leaderboard.metrics.bleu import sentence_bleu
 from task.layout import Layout
@@ -106,7 +106,7 @@ def test_lines_are_tokenised_lowercase_and_have_one_numeral(training, news):
 
 @pytest.mark.parametrize(("stream", "limit"), [("training", MAX_IN_DOMAIN_TOKENS), ("news", MAX_OUT_OF_DOMAIN_TOKENS)])
 def test_cleaning_does_not_change_the_text(request, stream, limit):
-    cleaner = Cleaner(Settings("de", "en", limit))
+    cleaner = Cleaner(CleaningSettings("de", "en", limit))
     for german, english in request.getfixturevalue(stream)[:3000]:
         assert cleaner.clean(Pair(german, english)) == Pair(german, english)
 
@@ -121,7 +121,7 @@ def test_in_domain_lengths_are_those_of_the_task(training):
 
 def test_a_task_of_the_whole_shop_is_sound(tmp_path):
     layouts = {"mock": Layout.plain(10), "dev": Layout.plain(100), "training": Layout(3, 100, 600)}
-    synthesise(tmp_path / "task", description(), layouts, 50, CorpusGenerator, processes=1)
+    write_generated_task(tmp_path / "task", description(), layouts, 50, CorpusGenerator, processes=1)
     assert list(find_problems(tmp_path / "task")) == []
 
 

@@ -11,10 +11,11 @@ from types import ModuleType
 
 import pytest
 
+from corpora.debian import corpus as debian_corpus
 from corpora.debian.apt import Package
-from corpora.lines import LineWriter
+from corpora.line_files import LineWriter
 from corpora.task import Pair, Task
-from simulator.cli import corpus, run
+from simulator.cli import run
 from task.feedback import FeedbackSpec
 from tests.corpora.fakes import FakeGenerator
 from tests.corpora.tasks import write_task
@@ -46,7 +47,7 @@ def test_synth_writes_a_sound_task(tmp_path, capsys):
     assert run(["corpus", "synth", "--out", str(out), "--processes", "1", "--out-of-domain", "500"]) == 0
     assert "out-of-domain 500, mock 48, dev 4,000, training 10,000 lines" in capsys.readouterr().out
     assert run(["corpus", "check", str(out)]) == 0
-    assert capsys.readouterr().out == f"{out} is sound\n"
+    assert capsys.readouterr().out == f"{out} is valid\n"
     description = Task.open(out).description
     assert (description.generator, description.licence, description.seed) == ("synth 0/3", "CC0-1.0", 1)
 
@@ -54,7 +55,7 @@ def test_synth_writes_a_sound_task(tmp_path, capsys):
 @pytest.mark.usefixtures("fake_generator")
 def test_synth_perturbs_feedback_when_asked(tmp_path):
     sizes = ["--mock", "3", "--dev", "580", "--training", "1233", "--out-of-domain", "2", "--processes", "1"]
-    arguments = ["--out", str(tmp_path / "task"), "--perturbation", "granular:5", "--seed", "9", *sizes]
+    arguments = ["--out", str(tmp_path / "task"), "--noise", "granular:5", "--seed", "9", *sizes]
     assert run(["corpus", "synth", *arguments]) == 0
     description = Task.open(tmp_path / "task").description
     assert description.feedback == FeedbackSpec("granular:5", seed=9)
@@ -65,7 +66,7 @@ def test_synth_perturbs_feedback_when_asked(tmp_path):
     ("arguments", "code", "complaint"),
     [
         (["--training", "9999"], 1, "nearest: 9,989 or 10,000"),
-        (["--perturbation", "loud:1"], 1, "unknown feedback noise 'loud:1'"),
+        (["--noise", "loud:1"], 1, "unknown feedback noise 'loud:1'"),
         (["--scale", "huge"], 2, "'huge' is not one of"),
         (["--seed", "-1"], 2, "greater than or equal to 0"),
         (["--out-of-domain", "0"], 2, "greater than or equal to 1"),
@@ -159,7 +160,7 @@ def test_import_keeps_documents_when_asked(tmp_path, tsv):
     [
         ("missing.tsv", "missing.tsv: no such file or directory"),
         ("torn.tsv", "torn.tsv:3: has 1 columns, but the first line has 3"),
-        ("few.tsv", "a task needs 1,000 clean in-domain pairs or more, but there are 1"),
+        ("few.tsv", "a task needs at least 1,000 clean in-domain pairs, but there are 1"),
         ("", "the input '' has an empty path; give one path, or several joined by commas"),
         ("few.tsv,", "the input 'few.tsv,' has an empty path; give one path, or several joined by commas"),
         (
@@ -181,7 +182,7 @@ def test_import_refuses(tmp_path, capsys, monkeypatch, given, complaint):
 def test_import_refuses_what_is_no_language(tmp_path, capsys, tsv):
     arguments = ["--source", "../x", "--target", "en", "--in-domain", str(tsv)]
     assert run(["corpus", "import", "--out", str(tmp_path / "task"), *arguments]) == 2
-    assert "'../x' is no language code" in capsys.readouterr().err
+    assert "'../x' is not a language code" in capsys.readouterr().err
 
 
 def test_import_refuses_to_translate_a_language_into_itself(tmp_path, capsys, tsv):
@@ -195,7 +196,7 @@ def test_import_refuses_to_translate_a_language_into_itself(tmp_path, capsys, ts
     [
         (["--out", "taken"], "taken already exists"),
         (["--out", "."], ". does not name a new directory"),
-        (["--out", "task", "--perturbation", "loud:1"], "unknown feedback noise 'loud:1'"),
+        (["--out", "task", "--noise", "loud:1"], "unknown feedback noise 'loud:1'"),
         (["--out", "task", "--language", "en"], "source and target are both 'en'"),
     ],
 )
@@ -204,7 +205,7 @@ def test_debian_refuses_before_it_downloads(tmp_path, capsys, monkeypatch, argum
         raise AssertionError("apt was asked")
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(corpus, "Apt", no_apt)
+    monkeypatch.setattr(debian_corpus, "Apt", no_apt)
     Path("taken").write_text("precious")
     assert run(["corpus", "debian", *arguments]) == 1
     error = capsys.readouterr().err
@@ -226,9 +227,9 @@ def test_debian_makes_a_task_of_what_apt_delivers(tmp_path, capsys, monkeypatch)
             progress(10 * len(packages))
 
     texts = [Pair(f"ligne {words(n)}", f"line {words(n)}") for n in range(1500)]
-    monkeypatch.setattr(corpus, "Apt", PretendedApt)
-    monkeypatch.setattr(corpus, "interface_pairs", lambda *_: iter(texts))
-    monkeypatch.setattr(corpus, "manual_pairs", lambda *_: iter(texts))
+    monkeypatch.setattr(debian_corpus, "Apt", PretendedApt)
+    monkeypatch.setattr(debian_corpus, "interface_pairs", lambda *_: iter(texts))
+    monkeypatch.setattr(debian_corpus, "manual_pairs", lambda *_: iter(texts))
     out = tmp_path / "task"
     options = ["--language", "fr", "--cache", str(tmp_path / "cache"), "--processes", "1"]
     assert run(["corpus", "debian", "--out", str(out), *options]) == 0
@@ -312,15 +313,15 @@ def test_ceiling_of_a_synthetic_task(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["ceiling", "task"], "task was made by 'test 1'; only synthetic tasks know their ceiling"),
+        (["ceiling", "task"], "task was made by 'test 1'; only synthetic tasks have a known ceiling"),
         (["stats", "nowhere"], "nowhere is not a task: it has no task.json"),
         (["sample", "nowhere"], "nowhere is not a task: it has no task.json"),
         (
             ["sample", "task", "--part", "test"],
             "task has no test.de.gz; its parts are out-of-domain, mock, dev, training",
         ),
-        (["stats", "task", "--phase", "test"], "no phase is called 'test'; known are mock, dev, training"),
-        (["stats", "task", "--phase", "out-of-domain"], "no phase is called 'out-of-domain'; known are mock, dev"),
+        (["stats", "task", "--phase", "test"], "no phase is called 'test'; the phases are mock, dev, training"),
+        (["stats", "task", "--phase", "out-of-domain"], "no phase is called 'out-of-domain'; the phases are mock, dev"),
     ],
 )
 def test_looking_at_what_is_not_there_is_one_line(tmp_path, capsys, monkeypatch, arguments, complaint):

@@ -2,7 +2,7 @@
 
 import re
 
-from corpora.cleaning import Cleaner, Settings
+from corpora.cleaning import Cleaner, CleaningSettings
 from corpora.synth import lexicon
 from corpora.synth.lexicon.__main__ import main
 from corpora.task import Pair
@@ -33,7 +33,7 @@ def test_at_least_150_words_have_another_translation_in_the_shop():
 
 def test_cleaning_changes_no_line_of_a_category():
     words = lexicon.load()
-    cleaner = Cleaner(Settings("de", "en", 25))
+    cleaner = Cleaner(CleaningSettings("de", "en", 25))
     for category in words.categories:
         for line in [*category.lines, *category.uses]:
             sides = [re.sub(r"\{n:(\d+)[^}]*\}", r"\1", side) for side in (line.german, line.english)]

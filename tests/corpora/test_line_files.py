@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from corpora import lines
+from corpora import line_files
 from corpora.errors import InputError
-from corpora.lines import LineWriter, read_lines
+from corpora.line_files import LineWriter, read_lines
 from task.description import FileSummary
 
 
@@ -30,7 +30,7 @@ def test_only_line_feeds_end_lines_and_a_byte_order_mark_is_dropped(tmp_path):
 
 def test_wrong_encoding_is_refused_with_its_line(tmp_path):
     file = write(tmp_path / "latin1.de", "gut\ngröße\n".encode("latin-1"))
-    with pytest.raises(InputError, match=r"latin1\.de:2: not UTF-8 \(byte 0xf6 at position 3\)"):
+    with pytest.raises(InputError, match=r"latin1\.de:2: is not UTF-8 \(byte 0xf6 at position 3\)"):
         list(read_lines(file))
 
 
@@ -38,25 +38,25 @@ def test_truncated_gzip_is_refused_with_its_line(tmp_path):
     whole = gzip.compress("".join(f"zeile {n * 7919}\n" for n in range(30_000)).encode())
     cut = whole[: len(whole) // 2]
     complete = zlib.decompressobj(wbits=31).decompress(cut).count(b"\n")
-    with pytest.raises(InputError, match=rf"cut\.gz:{complete + 1}: broken or truncated gzip"):
+    with pytest.raises(InputError, match=rf"cut\.gz:{complete + 1}: is a damaged or truncated gzip"):
         list(read_lines(write(tmp_path / "cut.gz", cut)))
 
 
 def test_corrupt_gzip_is_refused(tmp_path):
     packed = bytearray(gzip.compress(b"eins\nzwei\n"))
     packed[-6] ^= 0xFF  # in the checksum
-    with pytest.raises(InputError, match="broken or truncated gzip"):
+    with pytest.raises(InputError, match="is a damaged or truncated gzip"):
         list(read_lines(write(tmp_path / "bad.gz", bytes(packed))))
 
 
 def test_absurdly_long_line_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(lines, "MAX_LINE", 10)
-    with pytest.raises(InputError, match=r"long:2: longer than 10 bytes"):
+    monkeypatch.setattr(line_files, "MAX_LINE_BYTES", 10)
+    with pytest.raises(InputError, match=r"long:2: is longer than 10 bytes"):
         list(read_lines(write(tmp_path / "long", b"123456789\n12345678901\n")))
 
 
 def test_decompression_bomb_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(lines, "BOMB_ALLOWANCE", 1 << 16)
+    monkeypatch.setattr(line_files, "MIN_UNPACKED_BOUND", 1 << 16)
     bomb = gzip.compress(b"a\n" * (1 << 20))
     with pytest.raises(InputError, match="decompression bomb"):
         list(read_lines(write(tmp_path / "bomb.gz", bomb)))
