@@ -57,15 +57,14 @@ class Optimiser:
         self._max_norm = max_norm
         self._optimiser = _torch_optimiser(self._parameters, config)
 
-    def step(self, rate_factor: float = 1.0) -> float:
-        """Clip the gradients, step, and zero them; return the norm of the gradient before clipping."""
-        norm = clip_global_norm(self._parameters, self._config.clip_norm)
+    def step(self, rate_factor: float = 1.0) -> None:
+        """Clip the gradients, step, zero the gradients, and check the parameters for divergence."""
+        clip_global_norm(self._parameters, self._config.clip_norm)
         for group in self._optimiser.param_groups:
             group["lr"] = self._config.learning_rate * rate_factor
         self._optimiser.step()
         self.zero_gradients()
         self._check_divergence()
-        return norm
 
     def _check_divergence(self) -> None:
         """Raise DivergedError if the parameters have become too large."""
