@@ -2,7 +2,7 @@
 
 
 class LearnerError(Exception):
-    """A run or a training cannot go on; the message says what to do. The root of the tree."""
+    """A run or a training cannot continue; the message says what to do. The root of the tree."""
 
 
 class SnapshotError(LearnerError):

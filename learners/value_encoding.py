@@ -8,7 +8,8 @@ unpickling: it builds only the types that are listed here.
 import math
 import random
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ ADVICE = (
     "or define save and load"
 )
 
+_EXACT_SCALARS = {NoneType, bool, int, str}  # a subclass, such as an enumeration, would come back as its base
+
 Array = npt.NDArray[Any]
 Json = Any
 
@@ -34,9 +37,9 @@ class Encoder:
 
     def __init__(self) -> None:
         self.arrays: list[Array] = []
-        self.plain = True  # has every value so far been one that JSON has, too?
+        self.plain = True  # whether all values so far are of types that JSON has
         self._names: dict[int, str] = {}  # of everything that can change, by its identity or its memory
-        self._alive: list[object] = []  # an identity is used again once its object is gone
+        self._alive: list[object] = []  # keeps encoded objects, since identities of deleted ones are used again
 
     def encode(self, value: Any, name: str) -> Json:
         """Return a value as JSON.
@@ -49,13 +52,11 @@ class Encoder:
             SnapshotError: The value, or one inside it, is not finite, has another type, or occurs twice.
         """
         kind = type(value)
-        if value is None or kind in (bool, int, str):
+        if kind in _EXACT_SCALARS:
             return value
         if kind is float:
             if not math.isfinite(value):
-                raise SnapshotError(
-                    f"{name} is {value}, but a snapshot holds finite numbers: has the learner diverged?"
-                )
+                raise SnapshotError(f"{name} is {value}, but a snapshot holds only finite numbers: has it diverged?")
             return value
         if isinstance(value, np.generic):
             return self._tag("number", array=self._add(np.asarray(value), name))
@@ -91,9 +92,7 @@ class Encoder:
             return self._tag("generator", state=self.encode(value.bit_generator.state, name))
         if f"{kind.__module__}.{kind.__name__}" == "torch.Tensor":  # without loading torch for those who do not use it
             return self._tensor(value, name)
-        raise SnapshotError(
-            f"{name} is a {kind.__module__}.{kind.__qualname__}, which a snapshot cannot hold: {ADVICE}"
-        )
+        raise _unsupported(name, f"{kind.__module__}.{kind.__qualname__}")
 
     def _tensor(self, tensor: Any, name: str) -> Json:
         if not tensor.is_leaf:
@@ -103,9 +102,7 @@ class Encoder:
         try:
             values = tensor.detach().cpu().numpy()
         except TypeError:
-            raise SnapshotError(
-                f"{name} is a tensor of {tensor.dtype}, which a snapshot cannot hold: {ADVICE}"
-            ) from None
+            raise _unsupported(name, f"tensor of {tensor.dtype}") from None
         where, gradient = str(tensor.device), tensor.requires_grad
         return self._tag("tensor", array=self._append(values, name), device=where, requires_grad=gradient)
 
@@ -113,7 +110,9 @@ class Encoder:
         self.plain = False
         return {TYPE_KEY: kind, **parts}
 
-    def _items(self, values: Iterable[Any], name: str) -> Json:
+    def _items(self, values: Collection[Any], name: str) -> Json:
+        if set(map(type, values)) <= _EXACT_SCALARS:  # long lists of token ids, without a look at each of them
+            return list(values)
         return [self.encode(value, f"{name}[{place}]") for place, value in enumerate(values)]
 
     def _pairs(self, values: Mapping[Any, Any], name: str) -> Json:

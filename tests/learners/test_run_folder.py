@@ -156,8 +156,8 @@ def test_a_snapshot_without_settings_is_refused(tmp_path):
     older = Snapshot.read(tmp_path / "snapshot")
     del older.values["about"]
     older.write(tmp_path / "snapshot")
-    told = r"snapshot is not .* of another version of banditmt; remove it: the journal is replayed"
-    with pytest.raises(SnapshotError, match=told):
+    complaint = r"snapshot is not .* of another version of banditmt; remove it: the journal is replayed"
+    with pytest.raises(SnapshotError, match=complaint):
         play(Gambler(), open_run(FakeService(SENTENCES)), tmp_path)
 
 

@@ -78,7 +78,7 @@ def test_a_failed_write_leaves_the_old_file(path):
     Snapshot(values={"n": 1}).write(path)
     with pytest.raises(
         SnapshotError,
-        match=re.escape("values['n'] is nan, but a snapshot holds finite numbers: has the learner diverged?"),
+        match=re.escape("values['n'] is nan, but a snapshot holds only finite numbers: has it diverged?"),
     ):
         Snapshot(values={"n": float("nan")}).write(path)
     assert Snapshot.read(path).values == {"n": 1}

@@ -132,7 +132,7 @@ HOLDS = (
         (torch.ones(1, dtype=torch.bfloat16), f"is a tensor of torch.bfloat16, which a snapshot cannot hold: {HOLDS}"),
         (torch.ones(1, requires_grad=True) * 2, "is a tensor with a gradient graph, which a snapshot cannot hold"),
         (np.array(["text"]), "is an array of <U4, but a snapshot holds arrays of numbers only"),
-        (float("inf"), "is inf, but a snapshot holds finite numbers: has the learner diverged?"),
+        (float("inf"), "is inf, but a snapshot holds only finite numbers: has it diverged?"),
     ],
 )
 def test_another_value_is_refused_by_name(value, complaint, path):
