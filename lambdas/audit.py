@@ -1,6 +1,6 @@
-"""Does the board follow from the ledger, and the ledger from the texts? Every round is scored again.
+"""Verify a ledger and its leaderboard: score every round again, and recompute every summary.
 
-Needs to read references, as the organiser can and no function but the scoring one.
+An audit reads references, which only the organiser and the scoring function may do.
 """
 
 import math
@@ -15,90 +15,103 @@ from lambdas.sentences import SentenceReader
 from lambdas.store.interface import Store
 from task.rounds import Round, Run
 
-TOLERANCE = 1e-9  # of scores: the last bit of a logarithm may differ between the machine that scored and this one
+REWARD_TOLERANCE = 1e-9  # logarithms may differ in their last bit between the machine that scored and this one
 
 
 @dataclass(frozen=True, slots=True)
 class Discrepancy:
-    """Something that does not follow."""
+    """One thing that is wrong with a run, or with one of its rounds."""
 
     run: str
     round: int | None  # None for the run as a whole
-    complaint: str
+    problem: str
 
     def __str__(self) -> str:
         where = "" if self.round is None else f", round {self.round:,}"
-        return f"run {self.run}{where}: {self.complaint}"
+        return f"run {self.run}{where}: {self.problem}"
+
+
+def is_close(reward: float, recomputed: float) -> bool:
+    """Return whether two rewards are equal, up to the rounding of different machines."""
+    return math.isclose(reward, recomputed, rel_tol=0, abs_tol=REWARD_TOLERANCE)
+
+
+def sequence_problem(played: Round, before: Round | None, total: int) -> str | None:
+    """Return why a round cannot follow the round before it in a run of ``total`` rounds, or None if it can."""
+    expected = 0 if before is None else before.index + 1
+    if played.index != expected:
+        return f"round {expected:,} should come here"
+    if played.index >= total:
+        return "the phase has no such round"
+    if played.ticks_before != ((0, 0) if before is None else before.ticks_after):
+        return "the sums are not those of the rewards up to here"
+    return None
 
 
 class Auditor:
-    """Checks runs of one store."""
+    """Verifies the runs of one store."""
 
     def __init__(self, store: Store) -> None:
         self._store, self._sentences, self._scoreboard = store, SentenceReader(store), Scoreboard(store)
-        self.rounds = 0  # checked so far
-        self.behind = 0  # of these, rounds of runs under way that the board does not show yet
+        self.rounds = 0  # verified so far
+        self.rounds_behind = 0  # of these, rounds of runs in progress that the leaderboard does not show yet
 
     def audit(self, record: PhaseRecord, run: Run) -> list[Discrepancy]:
-        """All that is wrong with a run: its rounds, its sums, and its summary on the board."""
+        """Return everything that is wrong with a run: its rounds, its sums, and its summary on the leaderboard."""
         found: list[Discrepancy] = []
-        is_over = self._is_over(record, run)  # asked before all else: a run may go on while it is looked at
-        before, rounds = self.rounds, self._checked(record, run, found)
-        kept = self._scoreboard.summary(record, run)
+        is_over = self._is_over(record, run)  # read first, because the run may continue during the audit
+        verified_before, rounds = self.rounds, self._verify_rounds(record, run, found)
+        summary = self._scoreboard.summary(record, run)
         empty = self._scoreboard.empty_summary(record, run)
         try:
-            folded = empty.fold((played.result for played in islice(rounds, kept.rounds)), record.phase.layout)
+            folded = empty.fold((played.result for played in islice(rounds, summary.rounds)), record.phase.layout)
         except (ValueError, IndexError) as failure:  # a gap, a round too many, no statistics, no reward
-            return [*found, Discrepancy(run.id, None, f"the ledger cannot be folded: {failure}")]
-        if folded != kept:
-            found.append(Discrepancy(run.id, None, "the board does not show what the ledger holds; rebuild it"))
+            return [*found, Discrepancy(run.id, None, f"the rounds cannot be summed up: {failure}")]
+        if folded != summary:
+            found.append(Discrepancy(run.id, None, "the leaderboard does not match the ledger; rebuild it"))
         for _ in rounds:
-            pass  # what the board has not seen yet is checked too
-        missing = max(0, min(self.rounds - before, record.phase.layout.total) - kept.rounds)
+            pass  # verify the rounds that the leaderboard does not show yet
+        missing = max(0, min(self.rounds - verified_before, record.phase.layout.total) - summary.rounds)
         if missing and is_over:
-            found.append(Discrepancy(run.id, None, f"the board does not show its last {missing:,} rounds; rebuild it"))
+            problem = f"the leaderboard does not show its last {missing:,} rounds; rebuild it"
+            found.append(Discrepancy(run.id, None, problem))
         else:
-            self.behind += missing
+            self.rounds_behind += missing
         return found
 
     def unclaimed(self, record: PhaseRecord) -> list[Discrepancy]:
-        """What the board of a phase shows although nobody opened it."""
-        complaint = "the board shows it, but nobody opened it; rebuild it"
-        return [Discrepancy(summary.identity.run, None, complaint) for summary in self._scoreboard.unclaimed(record)]
+        """Return the runs that the leaderboard of a phase shows although no participant opened them."""
+        problem = "the leaderboard shows this run, but no participant opened it; rebuild it"
+        return [Discrepancy(summary.identity.run, None, problem) for summary in self._scoreboard.unclaimed(record)]
 
     def _is_over(self, record: PhaseRecord, run: Run) -> bool:
-        """Whether all rounds of a run were played, or none can be any more: then the board has nothing to wait for."""
+        """Return whether no more rounds of a run can come, so that the leaderboard should show all of them."""
         progress = self._store.progress(run.id)
         is_finished = progress is not None and progress.pending >= record.phase.layout.total
         return is_finished or record.state is PhaseState.CLOSED
 
-    def _checked(self, record: PhaseRecord, run: Run, found: list[Discrepancy]) -> Iterator[Round]:
-        """The rounds of a run as they are, noting down what is wrong with each."""
-        earned = (0, 0)
+    def _verify_rounds(self, record: PhaseRecord, run: Run, found: list[Discrepancy]) -> Iterator[Round]:
+        """Yield the rounds of a run up to the first gap, and add what is wrong with each to ``found``."""
+        total, before = record.phase.layout.total, None
         for position, played in enumerate(self._store.rounds(run.id)):
             self.rounds += 1
-            complaints = []
-            if played.index != position:
-                complaints.append(f"the rounds before it are missing from {position:,} on")
-            elif played.index >= record.phase.layout.total:
-                complaints.append("there is no such round in this phase")
-            else:
-                if played.ticks_before != earned:
-                    complaints.append("the sums are not those of the scores up to here")
-                earned = played.ticks_after
-                complaints += self._rescored(record, played)
-            found += [Discrepancy(run.id, played.index, complaint) for complaint in complaints]
+            problem = sequence_problem(played, before, total)
+            problems = [problem] if problem else []
+            if played.index == position < total:
+                problems += self._rescore(record, played)
+            found += [Discrepancy(run.id, played.index, problem) for problem in problems]
             if played.index != position:
                 return
             yield played
+            before = played
 
-    def _rescored(self, record: PhaseRecord, played: Round) -> Iterator[str]:
+    def _rescore(self, record: PhaseRecord, played: Round) -> Iterator[str]:
         reference = self._sentences.reference(record, played.index)
         scorer = Scorer(record.feedback, record.fingerprint)
         scored = scorer.score(played.translation, reference, run=played.run.id, index=played.index)
         if scored.statistics.to_bytes() != played.statistics:
             yield "the statistics are not those of the translation"
-        if not math.isclose(scored.true_reward, played.true_reward, rel_tol=0, abs_tol=TOLERANCE):
-            yield f"the score is {played.true_reward}, but the translation earns {scored.true_reward}"
-        if not math.isclose(scored.observed_reward, played.observed_reward, rel_tol=0, abs_tol=TOLERANCE):
-            yield f"the participant was told {played.observed_reward} instead of {scored.observed_reward}"
+        if not is_close(played.true_reward, scored.true_reward):
+            yield f"the true reward is {played.true_reward}, but the translation earns {scored.true_reward}"
+        if not is_close(played.observed_reward, scored.observed_reward):
+            yield f"the participant received {played.observed_reward} instead of {scored.observed_reward}"

@@ -331,30 +331,30 @@ class Registry:
             after: The highest key number of runs that were opened in another store. No later key may take the number
                 of one of their keys, or sentence ids would change in the middle of a run.
         """
-        self.create_key_ring(KeyRing.fresh(after % MAX_KEYS + 1))
+        self.create_key_ring(KeyRing.generate(after % MAX_KEYS + 1))
 
     def create_key_ring(self, ring: KeyRing) -> None:
         """Write the token keys of a task, unless it has them."""
-        self._store.create(documents.KEY_RING, _RING_NAME, _ring_document(ring))
+        self._store.create(documents.KEY_RING, _RING_NAME, ring.as_document())
 
     def key_ring(self) -> KeyRing:
         """Return the token keys of the task, or raise StoreError if no task is loaded."""
         document = self._store.document(documents.KEY_RING, _RING_NAME)
         if document is None:
             raise StoreError("there is no task in this store yet: load one first")
-        return _read_ring(document)
+        return KeyRing.from_document(document)
 
     def rotate_key_ring(self, *, keep: bool) -> KeyRing:
         """Add a token key that signs the ids of new runs; without ``keep``, void every id issued so far."""
         self.key_ring()  # raises StoreError if there is none
 
         def rotate(document: Document) -> Document:
-            ring = _read_ring(document)
+            ring = KeyRing.from_document(document)
             if ring.newest == MAX_KEYS:
                 raise RegistryError(f"this task has used all of its {MAX_KEYS} token keys: load it into another store")
-            return _ring_document(ring.rotated(keep=keep))
+            return ring.rotated(keep=keep).as_document()
 
-        return _read_ring(self._change(documents.KEY_RING, _RING_NAME, rotate))
+        return KeyRing.from_document(self._change(documents.KEY_RING, _RING_NAME, rotate))
 
     def _change(self, kind: DocumentKind, name: str, change: Callable[[Document], Document]) -> Document:
         """Change an existing document without losing changes that other processes make at the same time."""
@@ -368,17 +368,9 @@ class Registry:
         raise RegistryError(f"the {kind} {name} was changed or deleted meanwhile; look at it and try again")
 
 
-def _read_ring(document: Document) -> KeyRing:
-    return KeyRing({int(number): bytes.fromhex(secret) for number, secret in document["secrets"].items()})
-
-
 def _claim_name(ordinal: int) -> str:
     return f"{ordinal:06d}"
 
 
 def _role_name(participant: str, system: str) -> str:
     return f"{participant}/{system}"
-
-
-def _ring_document(ring: KeyRing) -> Document:
-    return {"secrets": {str(number): secret.hex() for number, secret in ring.secrets.items()}}

@@ -250,9 +250,9 @@ class Service:
         return Run(identity, participant.name, phase, system, attempt, self._registry.now(), self._key_ring().newest)
 
     def _read_token(self, run: Run, token: str) -> Position:
-        position = self._key_ring().read(run.participant, run.id, token)
+        position = self._key_ring().decrypt(run.participant, run.id, token)
         if position is None:  # perhaps the keys were rotated a moment ago
-            position = self._key_ring(fresh=True).read(run.participant, run.id, token)
+            position = self._key_ring(fresh=True).decrypt(run.participant, run.id, token)
         if position is None:
             raise errors.WrongSentenceError
         return position

@@ -1,12 +1,15 @@
 """Sentence ids: opaque tokens that prove that every earlier round of the run was committed.
 
-A token carries the position in the run (index and cumulative sums), so that a round can be committed without reading
-the previous one. It is sealed in the manner of RFC 5297's SIV with HMAC-SHA256 as the pseudo-random function: the tag
-authenticates participant, run and position, and is at the same time the nonce under which the position is encrypted.
-That is deterministic, so that a replayed answer carries the same id; it hides the sums, which under perturbed feedback
-would give the clean score away; and nothing in it can be guessed or carried to another run.
+A token contains the position in the run (index and cumulative sums), so that a round can be committed without reading
+the previous one. It is encrypted and authenticated as in RFC 5297 (SIV), with HMAC-SHA256 as the pseudo-random
+function: the tag authenticates participant, run and position, and is also the nonce under which the position is
+encrypted.
 
-    key number (1 byte) | tag (16) | sealed position (20)        50 characters of base64url
+The encryption is deterministic, so that a repeated response has the same id. It hides the sums, from which a
+participant could compute the true reward when feedback is noisy. A token can neither be guessed nor used in another
+run.
+
+    key number (1 byte) | tag (16) | encrypted position (20)        50 characters of base64url
 """
 
 import base64
@@ -19,7 +22,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
-MAX_KEYS = 255  # the number of a key is one byte of an id
+from lambdas.store.documents import Document
+
+MAX_KEYS = 255  # because the key number is one byte
 
 _POSITION = struct.Struct(">IQQ")
 _TAG_BYTES = 16
@@ -31,7 +36,7 @@ _HASH_BLOCK_BYTES = 64  # of SHA-256
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where a run stands before a round is played."""
+    """The position in a run before a round is played."""
 
     index: int
     observed_ticks: int  # the sum of observed rewards before the round
@@ -39,7 +44,7 @@ class Position:
 
 
 class Prf:
-    """HMAC-SHA256 under one key, with the key's share of the work done once."""
+    """A pseudo-random function: HMAC-SHA256 under one key, which is processed only once."""
 
     def __init__(self, key: bytes) -> None:
         padded = key.ljust(_HASH_BLOCK_BYTES, b"\0")
@@ -56,10 +61,10 @@ class Prf:
 
 
 class _Key(NamedTuple):
-    """Two independent functions from one secret: one authenticates, the other encrypts."""
+    """Two independent functions derived from one secret."""
 
-    sign: Prf
-    seal: Prf
+    authenticate: Prf
+    encrypt: Prf
 
     @classmethod
     def derive(cls, secret: bytes) -> "_Key":
@@ -67,7 +72,7 @@ class _Key(NamedTuple):
 
 
 class KeyRing:
-    """The token keys of a task by number, 1 to 255. A run keeps the key that was the newest when it was opened."""
+    """The token keys of a task, numbered from 1 to 255. A run uses the key that was the newest when it was opened."""
 
     def __init__(self, secrets_by_number: Mapping[int, bytes]) -> None:
         if not secrets_by_number or not all(1 <= number <= MAX_KEYS for number in secrets_by_number):
@@ -77,53 +82,66 @@ class KeyRing:
         self._keys = {number: _Key.derive(secret) for number, secret in self.secrets.items()}
 
     @classmethod
-    def fresh(cls, number: int = 1) -> Self:
+    def generate(cls, number: int = 1) -> Self:
+        """Return a ring with one new key."""
         return cls({number: secrets.token_bytes(_SECRET_BYTES)})
 
+    @classmethod
+    def from_document(cls, document: Document) -> Self:
+        return cls({int(number): bytes.fromhex(secret) for number, secret in document["secrets"].items()})
+
+    def as_document(self) -> Document:
+        return {"secrets": {str(number): secret.hex() for number, secret in self.secrets.items()}}
+
     def rotated(self, *, keep: bool = True) -> "KeyRing":
-        """A ring with one more key. Without ``keep``, every id issued so far is void."""
+        """Return a ring with one more key. Without ``keep`` it has no other key, so every id issued so far is void."""
         older = self.secrets if keep else {}
         return KeyRing({**older, self.newest + 1: secrets.token_bytes(_SECRET_BYTES)})
 
     def issue(self, participant: str, run: str, position: Position, *, key: int) -> str:
-        """The id of a sentence. A key that has left the ring is replaced by the oldest: rotation does not change it."""
-        number = key if key in self._keys else self.oldest
-        sign, seal = self._keys[number]
-        plain = _POSITION.pack(position.index, position.observed_ticks, position.true_ticks)
-        tag = sign(_bound(number, participant, run) + plain)[:_TAG_BYTES]
-        return base64.urlsafe_b64encode(bytes((number,)) + tag + _mask(plain, seal, tag)).rstrip(b"=").decode()
+        """Return the id of a sentence.
 
-    def read(self, participant: str, run: str, token: str) -> Position | None:
-        """What a token says, or None if it was not issued for this participant and run by a key of this ring."""
+        If the run's key was voided, the oldest key takes its place: unlike the newest, it stays the same when keys are
+        rotated, and with it the id.
+        """
+        number = key if key in self._keys else self.oldest
+        signing_key = self._keys[number]
+        plain = _POSITION.pack(position.index, position.observed_ticks, position.true_ticks)
+        tag = signing_key.authenticate(_associated_data(number, participant, run) + plain)[:_TAG_BYTES]
+        encrypted = _xor_keystream(plain, signing_key.encrypt, tag)
+        return base64.urlsafe_b64encode(bytes((number,)) + tag + encrypted).rstrip(b"=").decode()
+
+    def decrypt(self, participant: str, run: str, token: str) -> Position | None:
+        """Return the position in a token, or None unless a key of this ring issued it for this participant and run."""
         packed = _decode(token)
         key = self._keys.get(packed[0]) if packed else None
         if packed is None or key is None:
             return None
-        tag, sealed = packed[1 : 1 + _TAG_BYTES], packed[1 + _TAG_BYTES :]
-        plain = _mask(sealed, key.seal, tag)
-        expected = key.sign(_bound(packed[0], participant, run) + plain)[:_TAG_BYTES]
+        tag, encrypted = packed[1 : 1 + _TAG_BYTES], packed[1 + _TAG_BYTES :]
+        plain = _xor_keystream(encrypted, key.encrypt, tag)
+        expected = key.authenticate(_associated_data(packed[0], participant, run) + plain)[:_TAG_BYTES]
         return Position(*_POSITION.unpack(plain)) if hmac.compare_digest(tag, expected) else None
 
 
-def _bound(number: int, participant: str, run: str) -> bytes:
-    """What a token is bound to. Names hold no NUL, so no two pairs look alike."""
+def _associated_data(number: int, participant: str, run: str) -> bytes:
+    """Return what a token is bound to. Names contain no NUL, so different ones never give the same bytes."""
     return f"{number}\0{participant}\0{run}\0".encode()
 
 
-def _mask(text: bytes, seal: Prf, tag: bytes) -> bytes:
-    """Encrypt or decrypt: exclusive-or with a stream that never repeats, because the tag is different each time."""
-    stream = seal(tag)[: len(text)]
+def _xor_keystream(text: bytes, encrypt: Prf, tag: bytes) -> bytes:
+    """Encrypt or decrypt a text by exclusive-or with a keystream, which is different for every tag."""
+    stream = encrypt(tag)[: len(text)]
     return (int.from_bytes(text, "big") ^ int.from_bytes(stream, "big")).to_bytes(len(text), "big")
 
 
 def _decode(token: str) -> bytes | None:
-    """The bytes of a token, if it is exactly what ``issue`` could have written."""
+    """Return the bytes of a token, or None if ``issue`` cannot have written it."""
     if len(token) != _TOKEN_CHARACTERS:
         return None
     try:
         packed = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
-    except (binascii.Error, ValueError):  # ValueError: characters beyond ASCII
+    except (binascii.Error, ValueError):  # ValueError: characters outside ASCII
         return None
-    # the spare bits of the last character must be zero: one token, one spelling
+    # the unused bits of the last character must be zero, so that a token has only one spelling
     canonical = base64.urlsafe_b64encode(packed).rstrip(b"=").decode() == token
     return packed if canonical else None

@@ -1,12 +1,12 @@
-"""Archives: all that is known of a task in one file, to keep it, or to rebuild its board elsewhere.
+"""Archives: one file with everything that is known of a task, to keep it or to move it to another store.
 
-``lines`` is the file: compressed JSON lines that vouch for themselves. ``contents`` is what they say, and refuses what
-cannot be. ``exporting`` writes an archive of a store, ``importing`` restores one. docs/organising.md describes the
-format for those who read it with other programs.
+``file_format`` reads and writes the file: compressed JSON lines with a checksum. ``records`` defines the kinds of
+lines. ``record_reader`` reads them and refuses impossible ones. ``exporter`` writes an archive of a store, ``importer``
+restores one. docs/organising.md describes the format for other programs.
 """
 
-from lambdas.archive.exporting import export
-from lambdas.archive.importing import Archive
-from lambdas.archive.lines import ArchiveError
+from lambdas.archive.exporter import export
+from lambdas.archive.file_format import ArchiveError
+from lambdas.archive.importer import Archive
 
 __all__ = ["Archive", "ArchiveError", "export"]

@@ -21,7 +21,7 @@ LOADING_CHECKPOINTS = DocumentKind("loading")  # hashes of the text that was wri
 AWAITED_TEXT = DocumentKind("awaited")  # hashes of the text that a restored phase still lacks
 
 ERASURE = DocumentKind("erasure")  # written by ``lambdas.erasure``, and named by the participant
-ARCHIVE_IMPORT = DocumentKind("import")  # written by ``lambdas.archive.importing``: one document
+ARCHIVE_IMPORT = DocumentKind("import")  # written by ``lambdas.archive.importer``: one document
 
 
 def claims(participant: str, phase: str) -> DocumentKind:

@@ -1,6 +1,6 @@
-"""``banditmt admin``: participants and their keys, phases and their gates, runs and their progress.
+"""``banditmt admin``: participants and their keys, phases and their states, runs and their progress, token keys.
 
-The board is in ``judging``, archives and backups are in ``archiving``.
+The commands for the leaderboard are in ``admin_leaderboard``, those for archives and backups in ``admin_archives``.
 """
 
 import json
@@ -15,34 +15,38 @@ from lambdas.erasure import Eraser
 from lambdas.registry import PhaseState, Registry, RegistryError
 from lambdas.store import Store
 from simulator.aws.usage_plan import UsagePlan
-from simulator.cli import archiving, judging
+from simulator.cli import admin_archives, admin_leaderboard
 from simulator.cli.stores import JsonOption, StoreOption, open_existing_store, stack_region
 from simulator.errors import UsagePlanError
 from simulator.tasks import DEFAULT_STORE
 from task.rounds import TICKS, Run, RunProgress
 
-app = typer.Typer(help="Look after a task: participants, keys, phases, runs.", no_args_is_help=True)
-participant = typer.Typer(help="Who plays.", no_args_is_help=True)
-key = typer.Typer(help="The keys of a participant. A key is shown once and kept as its hash.", no_args_is_help=True)
-phase = typer.Typer(help="What may be played.", no_args_is_help=True)
-run = typer.Typer(help="What was played.", no_args_is_help=True)
-tokens = typer.Typer(help="The keys that sign sentence ids.", no_args_is_help=True)
+app = typer.Typer(
+    help="Manage a task: participants, keys, phases, runs, the leaderboard, archives.", no_args_is_help=True
+)
+participant = typer.Typer(help="Manage participants.", no_args_is_help=True)
+key = typer.Typer(
+    help="Manage the API keys of a participant. A key is shown once, and stored as its hash.", no_args_is_help=True
+)
+phase = typer.Typer(help="Open, freeze, close and list phases.", no_args_is_help=True)
+run = typer.Typer(help="Show runs and their progress.", no_args_is_help=True)
+tokens = typer.Typer(help="Manage the keys that sign sentence ids.", no_args_is_help=True)
 for group, name in ((participant, "participant"), (key, "key"), (phase, "phase"), (run, "run"), (tokens, "tokens")):
     app.add_typer(group, name=name)
-app.add_typer(judging.app)
-app.add_typer(archiving.app)
+app.add_typer(admin_leaderboard.app)
+app.add_typer(admin_archives.app)
 
-Name = Annotated[str, typer.Argument(help="The participant's name.")]
-PhaseName = Annotated[str, typer.Argument(help="The phase's name.")]
+Name = Annotated[str, typer.Argument(help="The name of the participant.")]
+PhaseName = Annotated[str, typer.Argument(help="The name of the phase.")]
 PlanOption = Annotated[
     str | None,
     typer.Option(
         "--usage-plan",
         envvar="BANDITMT_USAGE_PLAN",
-        help="In the cloud: the stack's output UsagePlan, so that API Gateway learns of the key too.",
+        help="On AWS: the stack's output UsagePlan. The key is then registered with API Gateway too.",
     ),
 ]
-Runs = Annotated[int | None, typer.Option(min=0, help="How many runs each participant may open from now on.")]
+Runs = Annotated[int | None, typer.Option(min=0, help="How many runs each participant may open.")]
 
 
 def _registry(address: str) -> Registry:
@@ -50,17 +54,20 @@ def _registry(address: str) -> Registry:
 
 
 def _plan(usage_plan: str | None, address: str) -> UsagePlan | None:
-    """The usage plan of the stack whose tables are the store, in the store's region."""
+    """Return the usage plan of the stack whose tables are the store, if one is given."""
     if usage_plan is None:
         return None
     region = stack_region(address)
     if region is None:
-        raise UsagePlanError(f"a usage plan goes with the store of its stack, dynamodb:REGION, not with {address}")
+        raise UsagePlanError(f"a usage plan needs the store of its stack, dynamodb:REGION, but the store is {address}")
     return UsagePlan.open(usage_plan, region)
 
 
 def _hand_out(name: str, api_key: str, plan: UsagePlan | None, as_json: bool) -> None:
-    """Show a key, but only after API Gateway knows it: one that fails there is never seen, and can be rotated away."""
+    """Register a key with API Gateway, then print it.
+
+    If that fails, the key is never printed, and `key rotate` replaces it.
+    """
     if plan is not None:
         plan.add_key(name, api_key)
     _print_key(name, api_key, as_json)
@@ -70,7 +77,7 @@ def _print_key(name: str, api_key: str, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps({"participant": name, "api_key": api_key}))
     else:
-        typer.echo(f"API key of {name}, shown this once: {api_key}")
+        typer.echo(f"API key of {name}, shown only this once: {api_key}")
 
 
 def _print_rows(rows: list[dict[str, Any]], columns: list[str], as_json: bool) -> None:
@@ -107,7 +114,7 @@ def add_participant(
 
 @participant.command("list")
 def list_participants(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
-    """Who is registered, and which keys are valid."""
+    """List the participants and their valid keys."""
     registry = _registry(store)
     rows = [
         {
@@ -123,14 +130,14 @@ def list_participants(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = 
 
 @participant.command("disable")
 def disable_participant(name: Name, store: StoreOption = DEFAULT_STORE) -> None:
-    """Refuse all keys of a participant until `enable`. Its runs stay."""
+    """Refuse all keys of a participant until `enable`. The runs stay."""
     _registry(store).set_disabled(name, True)
-    typer.echo(f"{name} is disabled (functions that are warm notice within ten seconds)")
+    typer.echo(f"{name} is disabled (warm functions apply this within ten seconds)")
 
 
 @participant.command("enable")
 def enable_participant(name: Name, store: StoreOption = DEFAULT_STORE) -> None:
-    """Take the keys of a participant again."""
+    """Accept the keys of a disabled participant again."""
     _registry(store).set_disabled(name, False)
     typer.echo(f"{name} is enabled")
 
@@ -142,23 +149,25 @@ def erase_participant(
     usage_plan: PlanOption = None,
     system: Annotated[
         list[str] | None,
-        typer.Option(metavar="OLD=NEW", help="Rename a system whose name tells who it is (may be repeated)."),
+        typer.Option(
+            metavar="OLD=NEW", help="Rename a system whose name identifies the participant (may be repeated)."
+        ),
     ] = None,
 ) -> None:
-    """Replace the name of a disabled participant by a pseudonym, for good. What was played stays, and verifiable."""
-    plan, opened, systems = _plan(usage_plan, store), open_existing_store(store), _renamed(system or [])
+    """Replace the name of a disabled participant by a pseudonym. Rounds stay and can be verified. Cannot be undone."""
+    plan, opened, systems = _plan(usage_plan, store), open_existing_store(store), _parse_renames(system or [])
     Eraser(opened).begin(name, systems)
     if plan is not None:
         plan.remove_keys(name)  # if this fails, the same command can be given again
     pseudonym = Eraser(opened).erase(name)
-    typer.echo(f"{name} is {pseudonym} from now on; archives, backups and logs made before still have the name")
+    typer.echo(f"{name} is {pseudonym} from now on; earlier archives, backups and logs still contain the name")
     registry = Registry(opened)
     kept = {run.system for record in registry.phases() for run in registry.claims(pseudonym, record.phase.name)}
     if kept:
-        typer.echo(f"its systems are called {', '.join(sorted(kept))}")
+        typer.echo(f"names of its systems: {', '.join(sorted(kept))}")
 
 
-def _renamed(options: list[str]) -> dict[str, str]:
+def _parse_renames(options: list[str]) -> dict[str, str]:
     pairs = [option.partition("=") for option in options]
     for option, (old, sign, new) in zip(options, pairs, strict=True):
         if not (old and sign and new):
@@ -175,9 +184,9 @@ def rotate_key(
     store: StoreOption = DEFAULT_STORE,
     usage_plan: PlanOption = None,
     as_json: JsonOption = False,
-    keep_old: Annotated[bool, typer.Option(help="Let the old keys work until they are revoked.")] = False,
+    keep_old: Annotated[bool, typer.Option(help="Keep the old keys valid until they are revoked.")] = False,
 ) -> None:
-    """Give out a new key, and then revoke the old ones: whatever fails, the participant has a key that works."""
+    """Create a new key, then revoke the old ones. Whatever fails, the participant has a valid key."""
     plan, registry = _plan(usage_plan, store), _registry(store)
     old = [] if keep_old else registry.keys(name)
     _hand_out(name, registry.add_key(name), plan, as_json)
@@ -192,17 +201,19 @@ def revoke_key(
     name: Name,
     store: StoreOption = DEFAULT_STORE,
     usage_plan: PlanOption = None,
-    only: Annotated[str | None, typer.Option("--key", help="Only the key that `participant list` shows so.")] = None,
+    only: Annotated[
+        str | None, typer.Option("--key", help="Revoke only this key, as `participant list` shows it.")
+    ] = None,
 ) -> None:
     """Revoke all keys of a participant, or one of them."""
     plan, registry = _plan(usage_plan, store), _registry(store)
     chosen = None if only is None else registry.find_key(name, only)
     revoked = registry.revoke_keys(name, chosen.digest if chosen else None)
-    if plan is not None:  # even of keys that were revoked before: API Gateway may not have heard of it
+    if plan is not None:  # even if it was revoked before: API Gateway may not know of it
         plan.remove_keys(name, chosen.short_digest if chosen else None)
     if chosen and not revoked:
         raise RegistryError(f"{name} has no valid key {only}; `participant list` shows the valid keys")
-    typer.echo(f"{revoked} keys of {name} revoked (functions that are warm notice within ten seconds)")
+    typer.echo(f"{revoked} keys of {name} revoked (warm functions apply this within ten seconds)")
 
 
 # phases
@@ -215,25 +226,25 @@ def _set_phase(name: str, state: PhaseState, store: str, runs: int | None = None
 
 @phase.command("open")
 def open_phase(name: PhaseName, store: StoreOption = DEFAULT_STORE, runs: Runs = None) -> None:
-    """Let runs begin and be played."""
+    """Let participants open and play runs."""
     _set_phase(name, PhaseState.OPEN, store, runs)
 
 
 @phase.command("freeze")
 def freeze_phase(name: PhaseName, store: StoreOption = DEFAULT_STORE) -> None:
-    """Let runs that were begun be finished, but none begin."""
+    """Let participants finish their runs, but open no more."""
     _set_phase(name, PhaseState.FROZEN, store)
 
 
 @phase.command("close")
 def close_phase(name: PhaseName, store: StoreOption = DEFAULT_STORE) -> None:
-    """Let nothing more be played."""
+    """Accept no more rounds, and publish the leaderboard."""
     _set_phase(name, PhaseState.CLOSED, store)
 
 
 @phase.command("list")
 def list_phases(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
-    """The phases of the task."""
+    """List the phases of the task."""
     rows = [
         {
             "phase": record.phase.name,
@@ -276,10 +287,12 @@ def _rows(store: Store, wanted: list[Run]) -> list[dict[str, Any]]:
 def list_runs(
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
-    only_participant: Annotated[str | None, typer.Option("--participant", help="Only runs of this one.")] = None,
-    only_phase: Annotated[str | None, typer.Option("--phase", help="Only runs of this one.")] = None,
+    only_participant: Annotated[
+        str | None, typer.Option("--participant", help="Only runs of this participant.")
+    ] = None,
+    only_phase: Annotated[str | None, typer.Option("--phase", help="Only runs of this phase.")] = None,
 ) -> None:
-    """All runs and how far they are. Rewards are clean, whatever the learner was shown."""
+    """List all runs with their progress. Rewards are true rewards, without feedback noise."""
     opened = open_existing_store(store)
     registry = Registry(opened)
     records = registry.phases() if only_phase is None else [registry.require_phase(only_phase)]
@@ -291,15 +304,15 @@ def list_runs(
 
 @run.command("show")
 def show_run(
-    identity: Annotated[str, typer.Argument(metavar="RUN", help="The run, as `run list` names it.")],
+    identity: Annotated[str, typer.Argument(metavar="RUN", help="The id of the run, as `run list` shows it.")],
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """One run in full."""
+    """Show one run in full."""
     opened = open_existing_store(store)
     found = opened.opening(identity)
     if found is None:
-        raise RegistryError(f"there is no run {identity}; `run list` tells which there are")
+        raise RegistryError(f"there is no run {identity}; `run list` shows all runs")
     (row,) = _rows(opened, [found])
     if as_json:
         typer.echo(json.dumps(row))
@@ -315,10 +328,11 @@ def show_run(
 def rotate_tokens(
     store: StoreOption = DEFAULT_STORE,
     void: Annotated[
-        bool, typer.Option(help="Void every sentence id issued so far: after a leak, or a restored backup.")
+        bool,
+        typer.Option(help="Void every sentence id issued so far. Use it after a leak, or after restoring a backup."),
     ] = False,
 ) -> None:
     """Sign the sentence ids of new runs with a new key."""
     ring = _registry(store).rotate_key_ring(keep=not void)
-    consequence = "clients must ask for their sentence again" if void else "runs under way keep their key"
-    typer.echo(f"token key {ring.newest} signs from now on; {consequence}")
+    consequence = "clients must ask for their sentence again" if void else "runs in progress keep their key"
+    typer.echo(f"token key {ring.newest} signs new runs from now on; {consequence}")

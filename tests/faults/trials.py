@@ -36,7 +36,7 @@ from tests.faults.proxy import DYNAMODB, NETWORK, PATIENCE, Proxy, standing
 from tests.faults.stores import MeddledStore, full_disk, read_only, slow_answer
 from tests.faults.world import PHASE, PLAYERS
 from tests.lambdas.faults import CrashError, FaultyStore
-from tests.lambdas.test_board import stream
+from tests.lambdas.handlers.test_board import stream
 
 Trial = Callable[[int, Path], Mapping[str, int]]
 KILLS = 6  # in one trial, of servers and learners together
@@ -322,7 +322,7 @@ def ledger_stream(seed: int, folder: Path) -> Mapping[str, int]:
         faulty = FaultyStore(store)
         faulty.fail(rng.randint(0, 30), after=rng.random() < 0.5)
         try:
-            board.fold(faulty, batch)
+            board.update_summaries(faulty, batch)
             done["batch out of order"] += 1
         except CrashError:
             pending += batch  # it is delivered again

@@ -1,4 +1,4 @@
-"""The audit finds every kind of damage, and none where there is none."""
+"""The audit finds every kind of damage, and no damage in a valid run."""
 
 from dataclasses import replace
 
@@ -25,8 +25,8 @@ def played(request, sqlite):
 
 
 @pytest.fixture
-def under_way(sqlite):
-    """A run of nine rounds so far, of which the board shows four."""
+def in_progress(sqlite):
+    """A run of nine rounds so far, of which the leaderboard shows four."""
     service, player = tasks.fresh(sqlite)
     run = sqlite.opening(service.open_run(player, "dev", "copy").run)
     tasks.play(service, player, run.id, rounds=9)
@@ -35,12 +35,12 @@ def under_way(sqlite):
     return sqlite, record, run
 
 
-def complaints(store, record, run):
-    return [(found.round, found.complaint) for found in Auditor(store).audit(record, run)]
+def problems(store, record, run):
+    return [(found.round, found.problem) for found in Auditor(store).audit(record, run)]
 
 
 def damaged(store, run, index, **changes):
-    """The same store, but a round reads differently."""
+    """The same store, in which one round is changed, or missing."""
 
     class Damaged(SQLiteStore):
         def rounds(self, run_id, start=0):
@@ -53,56 +53,56 @@ def damaged(store, run, index, **changes):
     return Damaged.open(str(store.path))
 
 
-def test_a_sound_run(played):
+def test_a_valid_run(played):
     store, record, run = played
     auditor = Auditor(store)
     assert auditor.audit(record, run) == auditor.unclaimed(record) == []
-    assert (auditor.rounds, auditor.behind) == (14, 0)
+    assert (auditor.rounds, auditor.rounds_behind) == (14, 0)
 
 
-def test_a_score_that_was_changed(played):
+def test_a_changed_reward(played):
     store, record, run = played
-    found = complaints(damaged(store, run, 3, true_reward=0.5), record, run)
-    assert (3, "the sums are not those of the scores up to here") in found
-    assert any(at == 3 and "the score is 0.5, but the translation earns 0." in told for at, told in found)
-    assert [at for at, _ in found] == [3, 3, None]  # the damage is told once, not for every round after it
+    found = problems(damaged(store, run, 3, true_reward=0.5), record, run)
+    assert (3, "the sums are not those of the rewards up to here") in found
+    assert any(at == 3 and "the true reward is 0.5, but the translation earns 0." in problem for at, problem in found)
+    assert [at for at, _ in found] == [3, 3, None]  # reported once, not for every round after it
 
 
-def test_a_score_that_was_not_the_one_shown(played):
+def test_a_participant_who_received_another_reward(played):
     store, record, run = played
-    found = complaints(damaged(store, run, 3, observed_reward=0.123), record, run)
-    assert any(at == 3 and "was told 0.123 instead of" in told for at, told in found)
+    found = problems(damaged(store, run, 3, observed_reward=0.123), record, run)
+    assert any(at == 3 and "received 0.123 instead of" in problem for at, problem in found)
 
 
-def test_a_translation_that_was_changed(played):
+def test_a_changed_translation(played):
     store, record, run = played
-    found = complaints(damaged(store, run, 13, translation="other"), record, run)
+    found = problems(damaged(store, run, 13, translation="other"), record, run)
     assert (13, "the statistics are not those of the translation") in found
 
 
 def test_sums_that_do_not_add_up(played):
     store, record, run = played
-    assert complaints(damaged(store, run, 13, true_ticks=1), record, run) == [
-        (13, "the sums are not those of the scores up to here")
+    assert problems(damaged(store, run, 13, true_ticks=1), record, run) == [
+        (13, "the sums are not those of the rewards up to here")
     ]
 
 
-def test_a_round_that_is_gone(played):
+def test_a_missing_round(played):
     store, record, run = played
-    assert complaints(damaged(store, run, 5), record, run) == [
-        (6, "the rounds before it are missing from 5 on"),
-        (None, "the board does not show what the ledger holds; rebuild it"),
+    assert problems(damaged(store, run, 5), record, run) == [
+        (6, "round 5 should come here"),
+        (None, "the leaderboard does not match the ledger; rebuild it"),
     ]
 
 
-def test_statistics_that_are_none(played):
+def test_invalid_statistics(played):
     store, record, run = played
-    found = complaints(damaged(store, run, 5, statistics=b"?"), record, run)
+    found = problems(damaged(store, run, 5, statistics=b"?"), record, run)
     assert (5, "the statistics are not those of the translation") in found
-    assert found[-1][1].startswith("the ledger cannot be folded: not packed BLEU statistics")
+    assert found[-1][1].startswith("the rounds cannot be summed up: not packed BLEU statistics")
 
 
-def test_more_rounds_than_there_are(played):
+def test_more_rounds_than_the_phase_has(played):
     store, record, run = played
     last = store.round(run.id, 13)
     assert store.append(
@@ -113,48 +113,48 @@ def test_more_rounds_than_there_are(played):
             observed_ticks=last.observed_ticks + to_ticks(last.observed_reward),
         )
     )
-    assert complaints(store, record, run) == [(14, "there is no such round in this phase")]
+    assert problems(store, record, run) == [(14, "the phase has no such round")]
 
 
-def test_a_board_that_does_not_show_the_ledger(played):
+def test_a_leaderboard_that_does_not_match_the_ledger(played):
     store, record, run = played
     document = store.document(documents.run_summaries("dev"), run.id)
     document["total"][1] += 1
     store.replace(documents.run_summaries("dev"), run.id, document)
     [found] = Auditor(store).audit(record, run)
-    assert str(found) == f"run {run.id}: the board does not show what the ledger holds; rebuild it"
+    assert str(found) == f"run {run.id}: the leaderboard does not match the ledger; rebuild it"
 
 
-def test_a_board_that_is_behind_is_no_damage_but_the_rest_is_checked(under_way):
-    store, record, run = under_way
+def test_a_leaderboard_may_be_behind_a_run_in_progress_but_all_rounds_are_verified(in_progress):
+    store, record, run = in_progress
     auditor = Auditor(store)
     assert auditor.audit(record, run) == []
-    assert (auditor.rounds, auditor.behind) == (9, 5)
-    found = complaints(damaged(store, run, 7, observed_reward=0.123), record, run)
-    assert any(at == 7 and "was told 0.123 instead of" in told for at, told in found)
+    assert (auditor.rounds, auditor.rounds_behind) == (9, 5)
+    found = problems(damaged(store, run, 7, observed_reward=0.123), record, run)
+    assert any(at == 7 and "received 0.123 instead of" in problem for at, problem in found)
 
 
-def test_a_board_without_the_end_of_a_finished_run(played):
+def test_a_leaderboard_without_the_end_of_a_finished_run(played):
     store, record, run = played
     store.delete(documents.run_summaries("dev"), run.id)
-    assert complaints(store, record, run) == [(None, "the board does not show its last 14 rounds; rebuild it")]
+    assert problems(store, record, run) == [(None, "the leaderboard does not show its last 14 rounds; rebuild it")]
     Scoreboard(store).follow(record, run, list(store.rounds(run.id))[:4])
     auditor = Auditor(store)
     [found] = auditor.audit(record, run)
-    assert found.complaint == "the board does not show its last 10 rounds; rebuild it"
-    assert (auditor.rounds, auditor.behind) == (14, 0)
+    assert found.problem == "the leaderboard does not show its last 10 rounds; rebuild it"
+    assert (auditor.rounds, auditor.rounds_behind) == (14, 0)
 
 
-def test_a_board_that_is_behind_when_its_phase_is_closed(under_way):
-    store, _, run = under_way
+def test_a_leaderboard_that_is_behind_when_its_phase_is_closed(in_progress):
+    store, _, run = in_progress
     closed = Registry(store).set_phase_state("dev", PhaseState.CLOSED)
-    assert complaints(store, closed, run) == [(None, "the board does not show its last 5 rounds; rebuild it")]
+    assert problems(store, closed, run) == [(None, "the leaderboard does not show its last 5 rounds; rebuild it")]
 
 
-def test_a_run_on_the_board_that_nobody_opened(played):
+def test_a_run_on_the_leaderboard_that_no_participant_opened(played):
     store, record, run = played
     stray = replace(run, id="b" * 26, system="phantom")
     Scoreboard(store).follow(record, stray, list(store.rounds(run.id)))
     [found] = Auditor(store).unclaimed(record)
-    assert str(found) == f"run {stray.id}: the board shows it, but nobody opened it; rebuild it"
+    assert str(found) == f"run {stray.id}: the leaderboard shows this run, but no participant opened it; rebuild it"
     assert Auditor(store).audit(record, run) == []

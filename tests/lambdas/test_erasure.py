@@ -13,7 +13,7 @@ from lambdas.store import documents
 from lambdas.store.sqlite import SQLiteStore
 from leaderboard.families import RoleKind
 from tests.lambdas import tasks
-from tests.lambdas.archive import contests
+from tests.lambdas.archive import competitions
 from tests.lambdas.faults import CrashError, FaultyStore
 
 
@@ -30,12 +30,12 @@ def kept(store):
     registry = Registry(store)
     claims = [f"run/{who.name}/{phase.name}" for who in registry.participants() for phase in tasks.PHASES]
     documents = [store.documents(kind) for kind in kinds + claims]
-    return json.dumps(documents) + repr(contests.ledger(store))
+    return json.dumps(documents) + repr(competitions.ledger(store))
 
 
 def numbers(store):
     """The boards without the names on them."""
-    boards = {phase: json.loads(board) for phase, board in contests.boards(store).items()}
+    boards = {phase: json.loads(board) for phase, board in competitions.boards(store).items()}
     for board in boards.values():
         for row in board["rows"]:
             del row["participant"], row["system"]
@@ -48,11 +48,13 @@ def disabled(store, name="acme"):
 
 
 def test_the_name_is_gone_and_nothing_else(store):
-    contests.play(store)
-    before = contests.boards(store)
+    competitions.play(store)
+    before = competitions.boards(store)
     assert Eraser(disabled(store)).erase("acme") == "erased-1"
     assert "acme" not in kept(store)
-    assert contests.boards(store) == {phase: board.replace('"acme"', '"erased-1"') for phase, board in before.items()}
+    assert competitions.boards(store) == {
+        phase: board.replace('"acme"', '"erased-1"') for phase, board in before.items()
+    }
     assert verify(store) == (6, 59, [])
     assert Registry(store).keys("acme") == Registry(store).keys("erased-1") == []
     assert store.documents(documents.claims("acme", "dev")) == []
@@ -60,11 +62,11 @@ def test_the_name_is_gone_and_nothing_else(store):
 
 
 def test_systems_whose_names_tell_get_others(sqlite):
-    contests.play(sqlite)
+    competitions.play(sqlite)
     before = numbers(sqlite)
     Eraser(disabled(sqlite)).erase("acme", {"BNMT-EL": "BNMT-7", "BNMT-static": "BNMT-8"})
     assert '"BNMT-EL"' not in kept(sqlite)
-    assert {row["system"] for row in json.loads(contests.boards(sqlite)["dev"])["rows"]} == {
+    assert {row["system"] for row in json.loads(competitions.boards(sqlite)["dev"])["rows"]} == {
         "BNMT-7",
         "BNMT-8",
         "BNMT-oracle",
@@ -74,7 +76,7 @@ def test_systems_whose_names_tell_get_others(sqlite):
 
 
 def test_everybody_gets_a_pseudonym_of_their_own(sqlite):
-    contests.play(sqlite)
+    competitions.play(sqlite)
     Registry(sqlite).add_participant("erased-2")
     assert [Eraser(disabled(sqlite, name)).erase(name) for name in ("acme", "idle")] == ["erased-1", "erased-3"]
 
@@ -83,7 +85,7 @@ def test_wherever_it_was_interrupted_it_ends_the_same(tmp_path):
     expected, turn, done = None, 0, False
     while not done:
         store = SQLiteStore.open(f"{tmp_path / str(turn)}?synchronous=normal")
-        contests.play(store, perturbation="none")
+        competitions.play(store, perturbation="none")
         faulty = FaultyStore(disabled(store))
         faulty.fail(turn, after=turn % 2 == 0)
         try:
@@ -113,7 +115,7 @@ def test_not_a_byte_of_the_name_is_left_in_the_file(tmp_path):
 
 class TestRefusals:
     def test_somebody_who_may_be_playing(self, sqlite):
-        contests.play(sqlite)
+        competitions.play(sqlite)
         with pytest.raises(RegistryError, match="`participant disable acme` first"):
             Eraser(sqlite).erase("acme")
         assert "acme" in kept(sqlite)
@@ -131,8 +133,8 @@ class TestRefusals:
         ],
     )
     def test_other_names_that_cannot_be(self, sqlite, systems, complaint):
-        contests.play(sqlite)
-        contests.boards(sqlite)
+        competitions.play(sqlite)
+        competitions.boards(sqlite)
         with pytest.raises((RegistryError, errors.BadRequestError), match=complaint):
             Eraser(disabled(sqlite)).erase("acme", systems)
         assert verify(sqlite) == (6, 59, [])
@@ -140,7 +142,7 @@ class TestRefusals:
 
 
 def test_nobody_else_can_have_the_name_because_runs_are_named_after_it(sqlite, tmp_path):
-    contests.play(sqlite)
+    competitions.play(sqlite)
     Eraser(disabled(sqlite)).erase("acme")
     export(sqlite, tmp_path / "archive.gz")
     elsewhere = SQLiteStore.open(f"{tmp_path / 'elsewhere.db'}?synchronous=normal")
@@ -148,5 +150,5 @@ def test_nobody_else_can_have_the_name_because_runs_are_named_after_it(sqlite, t
     for store in (sqlite, elsewhere):
         with pytest.raises(RegistryError, match="a participant acme was erased, and the name cannot be used again"):
             Registry(store).add_participant("acme")
-    assert contests.boards(elsewhere) == contests.boards(sqlite)
+    assert competitions.boards(elsewhere) == competitions.boards(sqlite)
     elsewhere.close()

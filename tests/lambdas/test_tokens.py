@@ -30,46 +30,46 @@ def test_it_refuses_keys_that_hmac_would_hash_first():
 
 
 @given(names, names, positions)
-def test_a_token_tells_what_was_put_in(participant, run, position):
-    assert RING.read(participant, run, issue(position, participant, run)) == position
+def test_a_token_decrypts_to_its_position(participant, run, position):
+    assert RING.decrypt(participant, run, issue(position, participant, run)) == position
 
 
-def test_the_same_again_is_the_same_token():
-    """A replayed answer must be equal byte for byte."""
+def test_a_token_is_deterministic():
+    """A repeated response must be equal byte for byte."""
     assert issue() == issue() == "AWr703HpNcr_koyN2-p0t7jMd5FdoLrngGoxt3rYjHGPVSrCog"
 
 
 @given(names, names, names, names, positions)
-def test_a_token_opens_for_its_participant_and_run_only(participant, run, other_participant, other_run, position):
+def test_a_token_is_valid_for_its_participant_and_run_only(participant, run, other_participant, other_run, position):
     token = issue(position, participant, run)
-    opened = RING.read(other_participant, other_run, token)
+    opened = RING.decrypt(other_participant, other_run, token)
     assert (opened == position) == ((participant, run) == (other_participant, other_run))
 
 
 def test_names_cannot_be_shifted_between_participant_and_run():
-    assert RING.read("ac", "merun", issue(participant="acme", run="run")) is None
+    assert RING.decrypt("ac", "merun", issue(participant="acme", run="run")) is None
 
 
 @given(positions, st.integers(0, 36), st.integers(1, 255))
-def test_a_changed_byte_is_noticed(position, place, change):
+def test_a_changed_byte_is_detected(position, place, change):
     packed = bytearray(base64.urlsafe_b64decode(issue(position) + "=="))
     packed[place] ^= change
-    assert RING.read("acme", "run", base64.urlsafe_b64encode(packed).decode().rstrip("=")) is None
+    assert RING.decrypt("acme", "run", base64.urlsafe_b64encode(packed).decode().rstrip("=")) is None
 
 
 @pytest.mark.parametrize(
     "token",
     ["", "x", "A" * 49, "A" * 50, "A" * 51, "ä" * 50, "*" * 50, "=" * 50, "A" * 48 + "==", "\0" * 50, "\ud800" * 50],
 )
-def test_what_is_no_token_is_refused(token):
-    assert RING.read("acme", "run", token) is None
+def test_text_that_is_not_a_token_is_refused(token):
+    assert RING.decrypt("acme", "run", token) is None
 
 
 def test_a_token_has_one_spelling():
-    """The last character has spare bits; a client must not be able to write the same id in several ways."""
+    """The last character has unused bits; a client must not be able to write the same id in several ways."""
     token = issue()
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-    accepted = [last for last in letters if RING.read("acme", "run", token[:-1] + last)]
+    accepted = [last for last in letters if RING.decrypt("acme", "run", token[:-1] + last)]
     assert accepted == [token[-1]]
 
 
@@ -80,14 +80,14 @@ def test_positions_are_hidden():
     assert same < 10
     plain = Position(7, 10**12, 5)
     assert (10**12).to_bytes(8, "big") not in base64.urlsafe_b64decode(one + "==")
-    assert RING.read("acme", "run", one) == plain
+    assert RING.decrypt("acme", "run", one) == plain
 
 
 class TestRotation:
-    def test_old_tokens_still_open(self):
+    def test_old_tokens_stay_valid(self):
         rotated = RING.rotated()
         assert rotated.newest == 2
-        assert rotated.read("acme", "run", issue()) == START
+        assert rotated.decrypt("acme", "run", issue()) == START
 
     def test_a_run_keeps_its_key(self):
         assert issue(ring=RING.rotated(), key=1) == issue()
@@ -95,22 +95,22 @@ class TestRotation:
     def test_a_new_run_uses_the_new_key(self):
         rotated = RING.rotated()
         token = issue(ring=rotated, key=rotated.newest)
-        assert RING.read("acme", "run", token) is None
-        assert rotated.read("acme", "run", token) == START
+        assert RING.decrypt("acme", "run", token) is None
+        assert rotated.decrypt("acme", "run", token) == START
 
-    def test_voiding_closes_every_old_token(self):
+    def test_voiding_invalidates_every_old_token(self):
         voided = RING.rotated(keep=False)
-        assert voided.read("acme", "run", issue()) is None
+        assert voided.decrypt("acme", "run", issue()) is None
 
-    def test_a_run_whose_key_was_voided_goes_on_with_the_next(self):
+    def test_a_run_whose_key_was_voided_continues_with_the_next(self):
         voided = RING.rotated(keep=False)
         token = issue(ring=voided, key=1)
-        assert voided.read("acme", "run", token) == START
+        assert voided.decrypt("acme", "run", token) == START
         assert issue(ring=voided.rotated(), key=1) == token  # and keeps that one
 
     def test_secrets_are_fresh_each_time(self):
-        assert KeyRing.fresh().secrets != KeyRing.fresh().secrets
-        assert len(KeyRing.fresh().secrets[1]) == 32
+        assert KeyRing.generate().secrets != KeyRing.generate().secrets
+        assert len(KeyRing.generate().secrets[1]) == 32
 
     @pytest.mark.parametrize("secrets", [{}, {0: b"x"}, {256: b"x"}])
     def test_a_ring_needs_keys_numbered_in_a_byte(self, secrets):

@@ -1,4 +1,4 @@
-"""``make audit`` tells apart: nothing known, something known, and nobody there to ask."""
+"""``make audit`` distinguishes no known vulnerability, a known one, and a database that cannot be reached."""
 
 import os
 import subprocess
@@ -19,11 +19,11 @@ ROOT = Path(__file__).parents[2]
             "ConnectionError: no route to host",
             1,
             3,
-            "not audited: the database of vulnerabilities cannot be reached from here",
+            "not audited: the vulnerability database could not be reached",
         ),
     ],
 )
-def test_what_the_audit_says(tmp_path, says, exits, code, end):
+def test_the_outcome_of_an_audit(tmp_path, says, exits, code, end):
     stand_in = tmp_path / "pip-audit"
     stand_in.write_text(f"#!/bin/sh\necho '{says}'\nexit {exits}\n")
     stand_in.chmod(0o755)

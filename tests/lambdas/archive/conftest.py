@@ -1,32 +1,32 @@
-"""An archive of everything, made once."""
+"""Archives of one store, written once."""
 
 import pytest
 
 from lambdas.archive import export
 from lambdas.store.sqlite import SQLiteStore
-from tests.lambdas.archive import contests
+from tests.lambdas.archive import competitions
 
 
 @pytest.fixture(scope="session")
-def contest(tmp_path_factory):
-    """A store after a contest. Nobody may change it."""
-    store = SQLiteStore.open(f"{tmp_path_factory.mktemp('contest') / 'store.db'}?synchronous=normal")
-    contests.play(store)
+def archived(tmp_path_factory):
+    """A store after a competition, shared by all tests: do not change it."""
+    store = SQLiteStore.open(f"{tmp_path_factory.mktemp('archived') / 'store.db'}?synchronous=normal")
+    competitions.play(store)
     yield store
     store.close()
 
 
 @pytest.fixture(scope="session")
-def bare(contest, tmp_path_factory):
-    """Its archive as it is made by default."""
+def bare(archived, tmp_path_factory):
+    """The archive of that store, without texts and keys."""
     path = tmp_path_factory.mktemp("archives") / "bare.jsonl.gz"
-    assert export(contest, path) == (6, 4 * 14 + 3)
+    assert export(archived, path) == (6, 4 * 14 + 3)
     return path
 
 
 @pytest.fixture(scope="session")
-def full(contest, tmp_path_factory):
-    """Its archive with texts and keys."""
+def full(archived, tmp_path_factory):
+    """The archive of that store, with texts and keys."""
     path = tmp_path_factory.mktemp("archives") / "full.jsonl.gz"
-    export(contest, path, texts=True, keys=True)
+    export(archived, path, texts=True, keys=True)
     return path

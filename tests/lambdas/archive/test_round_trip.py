@@ -7,7 +7,7 @@ import pytest
 
 from lambdas import errors
 from lambdas.archive import Archive, ArchiveError, export
-from lambdas.archive.contents import LedgerError
+from lambdas.archive.record_reader import LedgerError
 from lambdas.audit import Auditor
 from lambdas.registry import Registry
 from lambdas.sentences import MissingBlockError
@@ -16,14 +16,14 @@ from lambdas.store import StoreError, documents
 from lambdas.store.sqlite import SQLiteStore
 from lambdas.task_loader import LoadError, load_phase
 from tests.lambdas import tasks
-from tests.lambdas.archive import contests
+from tests.lambdas.archive import competitions
 from tests.lambdas.faults import CrashError, FaultyStore
 
 
-def complaints(store):
+def discrepancies(store):
     registry, auditor = Registry(store), Auditor(store)
     runs = [(record, run) for record in registry.phases() for run in registry.runs(record.phase.name)]
-    return [complaint for each in runs for complaint in auditor.audit(*each)], auditor.rounds
+    return [discrepancy for each in runs for discrepancy in auditor.audit(*each)], auditor.rounds
 
 
 def load_text(store):
@@ -31,18 +31,18 @@ def load_text(store):
     tasks.load(store, feedback=feedback)
 
 
-def test_the_board_is_the_same_to_the_last_byte(contest, bare, store):
+def test_the_leaderboard_is_the_same_byte_for_byte(archived, bare, store):
     Archive.open(bare).restore(store)
-    assert contests.boards(store) == contests.boards(contest)
-    assert contests.ledger(store) == contests.ledger(contest)
-    here, there = Registry(store), Registry(contest)
+    assert competitions.boards(store) == competitions.boards(archived)
+    assert competitions.ledger(store) == competitions.ledger(archived)
+    here, there = Registry(store), Registry(archived)
     assert here.phases() == there.phases()
     assert here.participants() == there.participants()
     assert here.roles() == there.roles()
 
 
 @pytest.mark.parametrize("texts", [False, True])
-def test_without_keys_no_later_key_is_taken_for_that_of_a_run(sqlite, tmp_path, texts):
+def test_without_keys_no_later_key_gets_the_number_of_a_runs_key(sqlite, tmp_path, texts):
     tasks.load(sqlite)
     Registry(sqlite).rotate_key_ring(keep=True)
     service = Service(sqlite)
@@ -60,38 +60,38 @@ def test_without_keys_no_later_key_is_taken_for_that_of_a_run(sqlite, tmp_path, 
     store.close()
 
 
-def test_out_of_dynamodb(moto, tmp_path, sqlite):
-    contests.play(moto, perturbation="none")
+def test_from_dynamodb_to_sqlite(moto, tmp_path, sqlite):
+    competitions.play(moto, perturbation="none")
     export(moto, tmp_path / "archive.gz", texts=True)
     Archive.open(tmp_path / "archive.gz").restore(sqlite)
-    assert contests.boards(sqlite) == contests.boards(moto)
-    assert contests.ledger(sqlite) == contests.ledger(moto)
-    assert complaints(sqlite) == ([], 59)
+    assert competitions.boards(sqlite) == competitions.boards(moto)
+    assert competitions.ledger(sqlite) == competitions.ledger(moto)
+    assert discrepancies(sqlite) == ([], 59)
 
 
-def test_an_archive_of_what_was_restored_is_the_same_but_for_its_time(bare, sqlite, tmp_path):
+def test_a_restored_store_gives_the_same_archive_but_for_its_time(bare, sqlite, tmp_path):
     Archive.open(bare).restore(sqlite)
     export(sqlite, tmp_path / "again.gz")
     first, again = (gzip.decompress(path.read_bytes()).splitlines() for path in (bare, tmp_path / "again.gz"))
     assert first[1:-1] == again[1:-1]
 
 
-def test_neither_texts_nor_keys_are_in_it_unless_asked_for(contest, bare, full):
+def test_texts_and_keys_are_included_only_on_request(archived, bare, full):
     plain, everything = (gzip.decompress(path.read_bytes()).decode() for path in (bare, full))
-    secrets = [key.digest for who in Registry(contest).participants() for key in Registry(contest).keys(who.name)]
-    secrets += [secret.hex() for secret in Registry(contest).key_ring().secrets.values()]
-    for told in ("refword", "secretref", '"source"', *secrets):
-        assert told in everything
-        assert told not in plain
+    secrets = [key.digest for who in Registry(archived).participants() for key in Registry(archived).keys(who.name)]
+    secrets += [secret.hex() for secret in Registry(archived).key_ring().secrets.values()]
+    for secret in ("refword", "secretref", '"source"', *secrets):
+        assert secret in everything
+        assert secret not in plain
 
 
 class TestWithoutTexts:
-    def test_nobody_can_verify_or_play_before_the_task_is_loaded(self, bare, sqlite):
+    def test_no_run_can_be_verified_or_played_before_the_task_is_loaded(self, bare, sqlite):
         Archive.open(bare).restore(sqlite)
         with pytest.raises(MissingBlockError, match="is missing: load the task again"):
-            complaints(sqlite)
+            discrepancies(sqlite)
         load_text(sqlite)
-        assert complaints(sqlite) == ([], 59)
+        assert discrepancies(sqlite) == ([], 59)
 
     def test_another_text_is_refused_before_anything_is_written(self, bare, sqlite):
         Archive.open(bare).restore(sqlite)
@@ -102,9 +102,9 @@ class TestWithoutTexts:
         with pytest.raises(LoadError, match="with other sentences or rules"):
             load_phase(sqlite, tasks.DEV, tasks.pairs(tasks.DEV))  # the right text, but other feedback
         with pytest.raises(MissingBlockError):
-            complaints(sqlite)
+            discrepancies(sqlite)
 
-    def test_it_can_be_archived_again_and_completed_after_that(self, bare, sqlite, tmp_path):
+    def test_the_store_can_be_archived_again_and_completed_later(self, bare, sqlite, tmp_path):
         Archive.open(bare).restore(sqlite)
         with pytest.raises(MissingBlockError, match="load the task first"):
             export(sqlite, tmp_path / "again.gz", texts=True)
@@ -112,12 +112,12 @@ class TestWithoutTexts:
         other = SQLiteStore.open(f"{tmp_path / 'other.db'}?synchronous=normal")
         Archive.open(tmp_path / "again.gz").restore(other)
         load_text(other)
-        assert complaints(other) == ([], 59)
+        assert discrepancies(other) == ([], 59)
         other.close()
 
 
 class TestWithTextsAndKeys:
-    def test_participants_play_on_with_the_keys_and_ids_they_have(self, tmp_path):
+    def test_participants_continue_with_the_keys_and_ids_they_have(self, tmp_path):
         before = SQLiteStore.open(f"{tmp_path / 'before.db'}?synchronous=normal")
         service, player = tasks.fresh(before)
         api_key = Registry(before).add_key("acme")
@@ -136,22 +136,22 @@ class TestWithTextsAndKeys:
         for store in (before, after):
             store.close()
 
-    def test_without_keys_they_get_new_ones_and_ask_again(self, bare, contest, sqlite):
+    def test_without_keys_participants_get_new_ones_and_ask_again(self, bare, archived, sqlite):
         Archive.open(bare).restore(sqlite)
         load_text(sqlite)
         service = Service(sqlite)
         acme = service.authenticate(Registry(sqlite).add_key("acme"))
         run = service.open_run(acme, "training", "BNMT-EL")
         assert run.index == 3
-        old = Service(contest).sentence(acme, run.run)
+        old = Service(archived).sentence(acme, run.run)
         with pytest.raises(errors.WrongSentenceError):
             service.translate(acme, run.run, old.id, "x")
         assert tasks.play(service, acme, run.run)[-1].next is None
 
 
 class TestInterrupted:
-    def test_wherever_it_was_interrupted_it_ends_the_same(self, full, contest, tmp_path):
-        wanted, ledger = contests.boards(contest), contests.ledger(contest)
+    def test_an_interrupted_import_resumes_to_the_same_end(self, full, archived, tmp_path):
+        wanted, ledger = competitions.boards(archived), competitions.ledger(archived)
         archive, turn, done = Archive.open(full), 0, False
         while not done:
             path = tmp_path / f"{turn}.db"
@@ -162,12 +162,12 @@ class TestInterrupted:
                 archive.restore(faulty)
                 done = True
             except CrashError:
-                if store.documents(documents.API_KEY):  # nobody has one before everything that was played is there
-                    assert contests.ledger(store) == ledger
+                if store.documents(documents.API_KEY):  # keys come after everything that was played
+                    assert competitions.ledger(store) == ledger
                 archive.restore(store)
-            assert contests.boards(store) == wanted
-            assert contests.ledger(store) == ledger
-            assert complaints(store) == ([], 59)
+            assert competitions.boards(store) == wanted
+            assert competitions.ledger(store) == ledger
+            assert discrepancies(store) == ([], 59)
             store.close()
             turn += 11
         assert turn > 70
@@ -177,7 +177,7 @@ class TestInterrupted:
         faulty.fail(20, after=True)
         with pytest.raises(CrashError):
             Archive.open(full).restore(faulty)
-        with pytest.raises(StoreError, match="the import of another archive was interrupted here"):
+        with pytest.raises(StoreError, match="the import of another archive into this store was interrupted"):
             Archive.open(bare).restore(sqlite)
 
 
@@ -191,7 +191,7 @@ class TestRefusals:
     def test_an_archive_that_was_imported_already(self, bare, sqlite):
         archive = Archive.open(bare)
         archive.restore(sqlite)
-        with pytest.raises(StoreError, match="an archive was imported into this store before"):
+        with pytest.raises(StoreError, match="an archive was imported into this store already"):
             archive.restore(sqlite)
 
     def test_a_store_without_a_task(self, sqlite, tmp_path):
@@ -199,14 +199,14 @@ class TestRefusals:
             export(sqlite, tmp_path / "archive.gz")
         assert not (tmp_path / "archive.gz").exists()
 
-    def test_a_ledger_that_does_not_add_up_is_not_archived(self, contest, tmp_path):
+    def test_a_ledger_that_does_not_add_up_is_not_archived(self, archived, tmp_path):
         class Damaged(SQLiteStore):
             def rounds(self, run, start=0):
                 for played in super().rounds(run, start):
                     yield replace(played, true_ticks=played.true_ticks + (played.index == 5))
 
         with pytest.raises(LedgerError, match=r"round 5: the sums are not those"):
-            export(Damaged.open(str(contest.path)), tmp_path / "archive.gz")
+            export(Damaged.open(str(archived.path)), tmp_path / "archive.gz")
         assert list(tmp_path.iterdir()) == []
 
     def test_a_damaged_archive_leaves_nothing(self, full, tmp_path):

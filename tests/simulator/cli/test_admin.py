@@ -58,7 +58,7 @@ class TestParticipants:
     def test_without_json_it_is_a_sentence(self, admin):
         code, out, _ = admin("participant", "add", "acme")
         assert code == 0
-        assert out.startswith("API key of acme, shown this once: bmt_")
+        assert out.startswith("API key of acme, shown only this once: bmt_")
 
     @pytest.mark.parametrize("name", ["a b", "", "<x>", "x" * 65])
     def test_a_name_that_cannot_be(self, admin, name):
@@ -229,7 +229,7 @@ class TestUsagePlan:
     def test_a_plan_without_its_stack_is_refused_before_anything_happens(self, cloud, store):
         code, told, said = cloud("participant", "add", "ada", address="dynamodb:http://127.0.0.1:8000")
         assert (code, told, Registry(store).participant("ada")) == (1, [], None)
-        assert "a usage plan goes with the store of its stack" in said
+        assert "a usage plan needs the store of its stack" in said
 
 
 class TestPhases:
@@ -301,7 +301,7 @@ class TestRuns:
 
 class TestTokens:
     def test_rotating_and_voiding(self, admin, store):
-        assert "runs under way keep their key" in admin("tokens", "rotate")[1]
+        assert "runs in progress keep their key" in admin("tokens", "rotate")[1]
         assert set(Registry(store).key_ring().secrets) == {1, 2}
         assert "must ask for their sentence again" in admin("tokens", "rotate", "--void")[1]
         assert set(Registry(store).key_ring().secrets) == {3}

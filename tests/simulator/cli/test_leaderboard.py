@@ -207,9 +207,7 @@ class TestPrinting:
 class TestRoles:
     def test_roles_can_be_set_changed_and_removed(self, banditmt):
         designate(banditmt)
-        assert banditmt("admin", "family", "set", "acme", "slow", "X")[1] == (
-            "slow of acme is of family X, as contestant\n"
-        )
+        assert banditmt("admin", "family", "set", "acme", "slow", "X")[1] == ("slow of acme: contestant, family X\n")
         banditmt("admin", "family", "set", "organiser", "X-static", "Y")
         assert banditmt("admin", "roles")[1].splitlines() == [
             "contestant  X           slow of acme",
@@ -237,11 +235,11 @@ class TestRoles:
         [
             (
                 ("oracle", "unset", "acme", "never"),
-                "never of acme is no oracle; `banditmt admin roles` tells which are",
+                "never of acme is not marked as oracle; `banditmt admin roles` lists all roles",
             ),
             (
                 ("baseline", "unmark", "organiser", "X-oracle"),
-                "X-oracle of organiser is no baseline; `banditmt admin roles` tells which are",
+                "X-oracle of organiser is not marked as baseline; `banditmt admin roles` lists all roles",
             ),
             (
                 ("oracle", "unset", "nobody", "x"),
@@ -260,12 +258,12 @@ class TestRebuildAndVerify:
     def test_a_sound_store(self, banditmt, store):
         assert banditmt("admin", "rebuild") == (0, "4 runs summarised from 49 rounds\n", "")
         assert len(store.documents(documents.run_summaries("dev"))) == 4
-        assert banditmt("admin", "verify") == (0, "49 rounds of 4 runs checked, 0 complaints\n", "")
+        assert banditmt("admin", "verify") == (0, "49 rounds of 4 runs verified, 0 discrepancies\n", "")
         assert json.loads(banditmt("admin", "verify", "--phase", "mock", "--json")[1]) == {
             "runs": 0,
             "rounds": 0,
-            "behind": 0,
-            "complaints": [],
+            "rounds_behind": 0,
+            "discrepancies": [],
         }
 
     def test_verify_finds_a_manipulated_board_and_rebuild_repairs_it(self, banditmt, store):
@@ -279,14 +277,14 @@ class TestRebuildAndVerify:
         )
         code, out, _ = banditmt("admin", "verify")
         assert code == 1
-        assert f"run {first.id}: the board does not show what the ledger holds" in out
-        assert json.loads(banditmt("admin", "verify", "--json")[1])["complaints"][0]["round"] is None
+        assert f"run {first.id}: the leaderboard does not match the ledger" in out
+        assert json.loads(banditmt("admin", "verify", "--json")[1])["discrepancies"][0]["round"] is None
         banditmt("admin", "rebuild")
         assert banditmt("admin", "verify")[0] == 0
 
     def test_verify_first_brings_the_board_up_to_date(self, banditmt, store):
         assert store.documents(documents.run_summaries("dev")) == []
-        assert banditmt("admin", "verify") == (0, "49 rounds of 4 runs checked, 0 complaints\n", "")
+        assert banditmt("admin", "verify") == (0, "49 rounds of 4 runs verified, 0 discrepancies\n", "")
         assert sorted(document["total"][0] for document in store.documents(documents.run_summaries("dev"))) == [
             7,
             14,
@@ -295,14 +293,14 @@ class TestRebuildAndVerify:
         ]
 
     def test_verify_finds_a_function_that_lags_behind_the_ledger(self, banditmt, store, monkeypatch):
-        monkeypatch.setattr("simulator.cli.judging.stack_region", lambda _: "eu-central-1")
+        monkeypatch.setattr("simulator.cli.admin_leaderboard.stack_region", lambda _: "eu-central-1")
         code, out, _ = banditmt("admin", "verify")
-        assert (code, out.count("the board does not show its last 14 rounds; rebuild it")) == (1, 3)
+        assert (code, out.count("the leaderboard does not show its last 14 rounds; rebuild it")) == (1, 3)
         assert out.splitlines()[-2:] == [
-            "7 rounds of runs under way are not on the board yet",
-            "49 rounds of 4 runs checked, 3 complaints",
+            "7 rounds of runs in progress are not on the leaderboard yet",
+            "49 rounds of 4 runs verified, 3 discrepancies",
         ]
-        assert json.loads(banditmt("admin", "verify", "--json")[1])["behind"] == 7
+        assert json.loads(banditmt("admin", "verify", "--json")[1])["rounds_behind"] == 7
 
     def test_verify_finds_a_run_without_a_record_and_rebuild_removes_it(self, banditmt, store):
         banditmt("admin", "rebuild")
@@ -312,7 +310,7 @@ class TestRebuildAndVerify:
         code, out, _ = banditmt("admin", "verify")
         assert (code, out.splitlines()[0]) == (
             1,
-            f"run {'b' * 26}: the board shows it, but nobody opened it; rebuild it",
+            f"run {'b' * 26}: the leaderboard shows this run, but no participant opened it; rebuild it",
         )
         banditmt("admin", "rebuild")
         assert banditmt("admin", "verify")[0] == 0

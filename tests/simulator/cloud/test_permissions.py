@@ -73,8 +73,8 @@ def calls(template: SamTemplate) -> Iterator[list[DynamoDbCall]]:
         play(Gateway(template, handlers, lambda key: key == api_key), store, api_key)
         stream = ledger_stream(client)
         recorder.function = "BoardFunction"
-        board.fold(store, stream[:2])
-        board.fold(store, stream[3:])  # an entry was lost
+        board.update_summaries(store, stream[:2])
+        board.update_summaries(store, stream[3:])  # an entry was lost
         yield recorder.calls
     wiring.use_service(None)
 

@@ -1,4 +1,4 @@
-"""The function that follows the ledger's stream."""
+"""The board function, which follows the ledger's stream."""
 
 import base64
 from types import SimpleNamespace
@@ -41,50 +41,50 @@ def summaries(store):
     return Scoreboard(store).summaries(Registry(store).require_phase("dev"))
 
 
-def from_the_ledger(store, run):
+def rebuilt(store, run):
     return Scoreboard(store).rebuild(Registry(store).require_phase("dev"), store.opening(run))
 
 
 def test_a_batch_is_folded_into_a_summary(played):
     store, run = played
-    assert board.fold(store, stream(store, run)) == 1
+    assert board.update_summaries(store, stream(store, run)) == 1
     [summary] = summaries(store)
     last = store.progress(run).last
     assert (summary.identity.run, summary.rounds, summary.record.total.ticks) == (run, 14, last.true_ticks)
     assert summary.record.last_at == last.committed_at
-    assert summary == from_the_ledger(store, run)
+    assert summary == rebuilt(store, run)
 
 
-def test_an_opening_alone_is_no_news(played):
+def test_an_opening_alone_changes_nothing(played):
     store, run = played
-    assert board.fold(store, stream(store, run)[:1]) == 0
+    assert board.update_summaries(store, stream(store, run)[:1]) == 0
     assert summaries(store) == []
 
 
 def test_the_translation_is_not_copied(played):
     store, run = played
-    board.fold(store, stream(store, run))
+    board.update_summaries(store, stream(store, run))
     assert "quelle" not in str(store.documents(documents.run_summaries("dev")))
 
 
-def test_what_is_removed_from_the_ledger_is_not_folded(sqlite):
-    assert board.fold(sqlite, [{"eventName": "REMOVE", "dynamodb": {"OldImage": {}}}]) == 0
+def test_removed_entries_are_ignored(sqlite):
+    assert board.update_summaries(sqlite, [{"eventName": "REMOVE", "dynamodb": {"OldImage": {}}}]) == 0
 
 
-def test_what_was_not_delivered_is_read_from_the_ledger(played):
+def test_rounds_that_were_not_delivered_are_read_rebuilt(played):
     store, run = played
     entries = stream(store, run)
-    board.fold(store, entries[:4])
-    assert board.fold(store, entries[9:10]) == 1
-    assert summaries(store) == [from_the_ledger(store, run)]
+    board.update_summaries(store, entries[:4])
+    assert board.update_summaries(store, entries[9:10]) == 1
+    assert summaries(store) == [rebuilt(store, run)]
 
 
-def test_a_summary_of_another_version_is_made_again(played):
+def test_a_summary_of_another_version_is_rebuilt(played):
     store, run = played
     store.replace(documents.run_summaries("dev"), run, {"version": 0})
     assert summaries(store) == []
-    board.fold(store, stream(store, run)[-1:])
-    assert summaries(store) == [from_the_ledger(store, run)]
+    board.update_summaries(store, stream(store, run)[-1:])
+    assert summaries(store) == [rebuilt(store, run)]
 
 
 def test_two_runs_in_one_batch(played):
@@ -94,21 +94,21 @@ def test_two_runs_in_one_batch(played):
     other = service.open_run(player, "dev", "other").run
     tasks.play(service, player, other, rounds=3)
     interleaved = [entry for pair in zip(stream(store, run), stream(store, other), strict=False) for entry in pair]
-    assert board.fold(store, interleaved) == 2
+    assert board.update_summaries(store, interleaved) == 2
     assert {summary.identity.system: summary.rounds for summary in summaries(store)} == {"copy": 3, "other": 3}
 
 
-def test_a_run_of_a_phase_that_is_not_loaded_goes_to_the_failures(played):
+def test_a_run_of_a_phase_that_is_not_loaded_is_an_error(played):
     store, run = played
     last = stream(store, run)[-1]
     last["dynamodb"]["NewImage"]["phase"] = {"S": "finals"}
     with pytest.raises(StoreError, match="finals"):
-        board.fold(store, [last])
+        board.update_summaries(store, [last])
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 14), st.integers(1, 15)), max_size=8), st.randoms())
-def test_whatever_is_delivered_twice_late_or_never_the_summary_is_of_the_ledger(batches, rng):
+def test_batches_that_are_repeated_late_or_lost_give_the_summary_of_the_ledger(batches, rng):
     store = open_store("sqlite::memory:")
     service, player = tasks.fresh(store)
     run = service.open_run(player, "dev", "copy").run
@@ -117,13 +117,13 @@ def test_whatever_is_delivered_twice_late_or_never_the_summary_is_of_the_ledger(
     for start, size in [*batches, (14, 1)]:
         batch = entries[start : start + size]
         rng.shuffle(batch)
-        board.fold(store, batch)
-    assert summaries(store) == [from_the_ledger(store, run)]
+        board.update_summaries(store, batch)
+    assert summaries(store) == [rebuilt(store, run)]
     store.close()
 
 
-class Interrupted:
-    """A store whose ledger goes on, and is followed by another, as soon as it was read to its end."""
+class InterruptedStore:
+    """A store in which another process adds and folds rounds as soon as the ledger was read to its end."""
 
     def __init__(self, store, meanwhile):
         self._store, self._meanwhile = store, meanwhile
@@ -138,22 +138,22 @@ class Interrupted:
 
 
 @pytest.mark.parametrize("before", [0, 5])
-def test_rebuilding_does_not_take_back_what_the_stream_adds_meanwhile(sqlite, before):
-    """Nothing more comes of a run that is finished: what was overwritten then would be missing for good."""
+def test_rebuilding_keeps_rounds_that_the_stream_adds_meanwhile(sqlite, before):
+    """No more rounds of a finished run come: rounds that are overwritten would be missing for good."""
     service, player = tasks.fresh(sqlite)
     run = service.open_run(player, "dev", "copy").run
     tasks.play(service, player, run, rounds=before)
 
     def meanwhile():
         tasks.play(service, player, run)
-        board.fold(sqlite, stream(sqlite, run))
+        board.update_summaries(sqlite, stream(sqlite, run))
 
     record = Registry(sqlite).require_phase("dev")
-    assert Scoreboard(Interrupted(sqlite, meanwhile)).rebuild(record, sqlite.opening(run)).rounds == 14
+    assert Scoreboard(InterruptedStore(sqlite, meanwhile)).rebuild(record, sqlite.opening(run)).rounds == 14
     assert [summary.rounds for summary in summaries(sqlite)] == [14]
 
 
-def test_the_entry_point_takes_the_store_from_its_environment(played, tmp_path, monkeypatch):
+def test_the_handler_opens_the_store_that_the_environment_names(played, tmp_path, monkeypatch):
     store, run = played
     monkeypatch.setenv("BANDITMT_STORE", f"sqlite:{tmp_path / 'store.db'}")
     board._store.cache_clear()

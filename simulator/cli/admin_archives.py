@@ -1,4 +1,4 @@
-"""The part of ``banditmt admin`` that fills stores and keeps what is in them: tasks, archives, backups."""
+"""The commands of ``banditmt admin`` that load tasks, and export, import and back up stores."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ from simulator.tasks import DEFAULT_STORE
 
 app = typer.Typer()
 
-ArchivePath = Annotated[Path, typer.Argument(metavar="FILE", help="The archive, gzipped JSON lines.")]
+ArchivePath = Annotated[Path, typer.Argument(metavar="FILE", help="The archive: gzipped JSON lines.")]
 
 
 @app.command("load")
@@ -28,8 +28,8 @@ def load_into_store(
     task: Annotated[Path, typer.Argument(metavar="TASK", help="A task directory.")],
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
-    """Load a task into a store. What is there already stays; if it is interrupted, the same command goes on."""
-    Task.open(task)  # what is no task is refused before a store is made for it
+    """Load a task into a store. Loaded phases stay as they are; an interrupted load resumes."""
+    Task.open(task)  # so that no store is created for a directory that is not a task
     opened = open_or_create_store(store)
     load_with_progress(opened, task)
     for record in Registry(opened).phases():
@@ -40,15 +40,15 @@ def load_into_store(
 def export_archive(
     file: ArchivePath,
     store: StoreOption = DEFAULT_STORE,
-    with_texts: Annotated[bool, typer.Option("--with-texts", help="Sources and references, too.")] = False,
+    with_texts: Annotated[bool, typer.Option("--with-texts", help="Include sources and references.")] = False,
     with_keys: Annotated[
-        bool, typer.Option("--with-keys", help="Hashes of API keys and the keys of sentence ids, too.")
+        bool, typer.Option("--with-keys", help="Include the hashes of API keys and the keys that sign sentence ids.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Write the ledger and all that the board follows from into one file."""
+    """Write the ledger, and everything else that the leaderboard is computed from, into one file."""
     opened = open_existing_store(store)
-    with _bar("exporting", _rounds(opened)) as advance:
+    with _bar("exporting", _count_rounds(opened)) as advance:
         runs, rounds = export(opened, file, texts=with_texts, keys=with_keys, progress=advance)
     size = file.stat().st_size
     if as_json:
@@ -60,7 +60,7 @@ def export_archive(
 
 @app.command("import")
 def import_archive(file: ArchivePath, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
-    """Restore an archive into an empty store. If it is interrupted, the same command goes on."""
+    """Restore an archive into an empty store. An interrupted import resumes."""
     with _bar("checking", None) as advance:
         archive = Archive.open(file, progress=advance)
     opened = open_or_create_store(store)
@@ -72,31 +72,29 @@ def import_archive(file: ArchivePath, store: StoreOption = DEFAULT_STORE, as_jso
     typer.echo(f"{archive.rounds:,} rounds of {archive.runs:,} runs are in {store}")
     if not archive.header.texts:
         typer.echo(
-            "it has no sentences: nobody can play or verify before `banditmt admin load` has loaded the same task"
+            "it has no sentences: load the same task with `banditmt admin load` before runs are played or verified"
         )
     if not archive.header.keys:
-        typer.echo("it has no keys: `banditmt admin key rotate NAME` hands out new ones")
+        typer.echo("it has no keys: create new ones with `banditmt admin key rotate NAME`")
 
 
 @app.command()
 def backup(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where the copy goes.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")],
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
-    """Copy a SQLite store, references and hashed keys included, while it is in use."""
+    """Copy a SQLite store while it is in use. The copy contains references and hashed keys."""
     opened = open_existing_store(store)
     if not isinstance(opened, SQLiteStore):
-        raise StoreError(
-            "DynamoDB backs itself up (point-in-time recovery); `admin export` writes what can be taken away"
-        )
+        raise StoreError("DynamoDB backs itself up (point-in-time recovery); to copy its contents, use `admin export`")
     opened.backup(file)
     typer.echo(
-        f"{file}: {file.stat().st_size:,} bytes; to restore it, stop the service and put it in the store's place"
+        f"{file}: {file.stat().st_size:,} bytes; to restore it, stop the service and replace the store's file by it"
     )
 
 
-def _rounds(store: Store) -> int:
-    """How many rounds there are to go through."""
+def _count_rounds(store: Store) -> int:
+    """Return how many rounds a store has."""
     registry = Registry(store)
     runs = [run for record in registry.phases() for run in registry.runs(record.phase.name)]
     return sum(progress.pending for run in runs if (progress := store.progress(run.id)))

@@ -1,4 +1,7 @@
-"""Writes an archive of a store in bounded memory. The service may go on: of each run, what is there at its turn."""
+"""Writes an archive of a store, in bounded memory.
+
+The service may run meanwhile: of each run, the archive has the rounds that are committed when its turn comes.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -6,14 +9,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from lambdas.archive.contents import checked, reported, round_says
-from lambdas.archive.lines import FORMAT, HEADER, VERSION, Writer
+from lambdas.archive.file_format import FORMAT, HEADER, VERSION, ArchiveWriter
+from lambdas.archive.progress import report_rounds
+from lambdas.archive.record_reader import check_rounds
+from lambdas.archive.records import from_round
 from lambdas.registry import PhaseRecord, Registry
 from lambdas.sentences import MissingBlockError, unpack_block
 from lambdas.store.interface import Store, StoreError, TextSide
 from lambdas.task_loader import SentencePair, text_checkpoints
 
-Said = Iterator[tuple[str, dict[str, Any]]]  # kinds of lines, and what they say
+Lines = Iterator[tuple[str, dict[str, Any]]]  # kinds and fields
 
 
 def export(
@@ -24,35 +29,48 @@ def export(
     keys: bool = False,
     progress: Callable[[int], None] = lambda _: None,
 ) -> tuple[int, int]:
-    """Write the archive; tell of how many runs and rounds. ``progress`` is told of rounds as they are written.
+    """Write an archive of a store.
 
-    Without ``texts`` it has neither sources nor references, without ``keys`` neither hashes of API keys nor token keys.
+    Args:
+        store: The store, which is not changed.
+        path: The file to write. It must not exist.
+        texts: Whether to include sources and references.
+        keys: Whether to include the hashes of API keys, and the token keys.
+        progress: Called with numbers of rounds as they are written.
+
+    Returns:
+        How many runs and rounds were written.
+
+    Raises:
+        StoreError: There is no task in the store.
+        LedgerError: The ledger contradicts itself.
+        ArchiveError: The file exists already, or cannot be written.
     """
     registry, counts = Registry(store), Counter[str]()
     if not registry.phases():
         raise StoreError("there is no task in this store: nothing to export")
-    with Writer(path) as out:
+    with ArchiveWriter(path) as archive:
         header = {"format": FORMAT, "version": VERSION, "made_at": registry.now(), "texts": texts, "keys": keys}
-        out.write(HEADER, header)
-        for kind, says in _everything(store, registry, progress, texts=texts, keys=keys):
-            out.write(kind, says)
+        archive.write(HEADER, header)
+        for kind, fields in _all_lines(store, registry, progress, texts=texts, keys=keys):
+            archive.write(kind, fields)
             counts[kind] += 1
     return counts["run"], counts["round"]
 
 
-def _everything(store: Store, registry: Registry, progress: Callable[[int], None], *, texts: bool, keys: bool) -> Said:
-    """All lines but header and end, in the order of ``contents.SECTIONS``."""
+def _all_lines(store: Store, registry: Registry, progress: Callable[[int], None], *, texts: bool, keys: bool) -> Lines:
+    """Yield all lines but the first and the last, in the order of ``records.SECTIONS``."""
     records, participants = registry.phases(), registry.participants()
-    names = [participant.name for participant in participants]  # whoever comes later is not in this archive
+    names = [participant.name for participant in participants]  # participants who register later are left out
     for record in records:
         yield "phase", {**record.as_document(), "checkpoints": text_checkpoints(store, record.phase.name)}
     yield from (("participant", participant.as_document()) for participant in participants)
     yield from (("role", asdict(role)) for role in registry.roles() if role.participant in names)
     if keys:
-        yield "ring", {"secrets": {str(number): secret.hex() for number, secret in registry.key_ring().secrets.items()}}
+        yield "ring", registry.key_ring().as_document()
     for record in records:
         for name in names:
-            yield from _runs(store, registry, record, name, progress)
+            yield from _run_lines(store, registry, record, name, progress)
     if texts:
         for record in records:
             for source, reference in _pairs(store, record):
@@ -62,20 +80,20 @@ def _everything(store: Store, registry: Registry, progress: Callable[[int], None
             yield from (("key", asdict(key)) for key in registry.keys(name))
 
 
-def _runs(
+def _run_lines(
     store: Store, registry: Registry, record: PhaseRecord, participant: str, progress: Callable[[int], None]
-) -> Said:
+) -> Lines:
     for run in registry.claims(participant, record.phase.name):
         yield "run", asdict(run)
-        for played in reported(checked(record, run, store.rounds(run.id)), progress):
-            yield "round", round_says(played)
+        for played in report_rounds(check_rounds(record, run, store.rounds(run.id)), progress):
+            yield "round", from_round(played)
 
 
 def _pairs(store: Store, record: PhaseRecord) -> Iterator[SentencePair]:
-    """The distinct sentences of a phase, as they were loaded."""
+    """Yield the distinct sentence pairs of a phase, as they were loaded."""
     name = record.phase.name
     for number in range(-(-record.phase.layout.distinct // record.block_size)):
-        sides = [store.block(side, name, number) for side in (TextSide.SOURCES, TextSide.REFERENCES)]
-        if None in sides:
+        blocks = [store.block(side, name, number) for side in (TextSide.SOURCES, TextSide.REFERENCES)]
+        if None in blocks:
             raise MissingBlockError(f"the sentences of phase {name} are not all in this store: load the task first")
-        yield from zip(*(unpack_block(side) for side in sides if side is not None), strict=True)
+        yield from zip(*(unpack_block(block) for block in blocks if block is not None), strict=True)

@@ -1,4 +1,4 @@
-"""A small contest with something of everything in it, to be archived."""
+"""A small competition to be archived, with at least one of everything that an archive can hold."""
 
 import json
 
@@ -8,11 +8,11 @@ from leaderboard.families import RoleKind
 from task.feedback import FeedbackSpec
 from tests.lambdas import tasks
 
-NOON = 1_800_000_000.0  # when everybody looks at the board
+NOON = 1_800_000_000.0  # when the leaderboard is read
 
 
 def play(store, *, perturbation="high-variance:1"):
-    """Finished, repeated, unfinished and empty runs of three participants, roles, gates, and a rotated token key."""
+    """Play finished, repeated, unfinished and empty runs; set roles and phase states; rotate the token key."""
     service, acme = tasks.fresh(store, feedback=FeedbackSpec(perturbation, seed=3), runs=7)
     oracle = tasks.participant(store, service, "oracle")
     idle = tasks.participant(store, service, "idle")
@@ -31,7 +31,7 @@ def play(store, *, perturbation="high-variance:1"):
 
 
 def boards(store):
-    """The boards of all phases to the last byte."""
+    """Return the leaderboards of all phases as JSON."""
     scoreboard = Scoreboard(store, clock=lambda: NOON)
     shown = {}
     for record in Registry(store).phases():
@@ -41,7 +41,7 @@ def boards(store):
 
 
 def ledger(store):
-    """Everything that was played."""
+    """Return all runs with their progress and rounds."""
     registry = Registry(store)
     runs = [run for record in registry.phases() for run in registry.runs(record.phase.name)]
     return [(run, store.progress(run.id), list(store.rounds(run.id))) for run in runs]

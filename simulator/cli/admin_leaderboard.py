@@ -1,4 +1,4 @@
-"""The part of ``banditmt admin`` that looks after the leaderboard: roles of systems, rebuilding, verifying."""
+"""The commands of ``banditmt admin`` for the leaderboard: roles of systems, rebuilding, verifying."""
 
 import json
 from contextlib import suppress
@@ -18,19 +18,24 @@ from simulator.cli.stores import JsonOption, StoreOption, open_existing_store, s
 from simulator.tasks import DEFAULT_STORE
 from task.rounds import Run
 
-MOST_COMPLAINTS = 20  # printed; the rest is counted
+MAX_PRINTED_DISCREPANCIES = 20  # the others are only counted
 
 app = typer.Typer()
-oracle = typer.Typer(help="Systems that were trained on what others have to learn.", no_args_is_help=True)
-baseline = typer.Typer(help="Systems that do not learn, and that learners start from.", no_args_is_help=True)
-family = typer.Typer(help="Which oracle and baseline a system is measured against.", no_args_is_help=True)
+oracle = typer.Typer(help="Mark the oracles: systems that were trained on the text of the task.", no_args_is_help=True)
+baseline = typer.Typer(
+    help="Mark the baselines: systems that do not learn, from which learners start.", no_args_is_help=True
+)
+family = typer.Typer(
+    help="Set the family of a system: the oracle and baseline that it is compared with.", no_args_is_help=True
+)
 for group, name in ((oracle, "oracle"), (baseline, "baseline"), (family, "family")):
     app.add_typer(group, name=name)
 
-Participant = Annotated[str, typer.Argument(help="Whose system it is.")]
-System = Annotated[str, typer.Argument(help="The system's name.")]
+Participant = Annotated[str, typer.Argument(help="The participant whose system it is.")]
+System = Annotated[str, typer.Argument(help="The name of the system.")]
 Family = Annotated[
-    str | None, typer.Option(help="Its family; without, what its name begins with (BNMT-oracle is of BNMT).")
+    str | None,
+    typer.Option(help="The family. By default, the beginning of its name (the family of BNMT-oracle is BNMT)."),
 ]
 OnlyPhase = Annotated[str | None, typer.Option("--phase", help="Only this phase.")]
 
@@ -40,15 +45,17 @@ OnlyPhase = Annotated[str | None, typer.Option("--phase", help="Only this phase.
 
 def _designate(store: str, participant: str, system: str, kind: RoleKind, name: str | None = None) -> None:
     role = Registry(open_existing_store(store)).set_role(participant, system, kind, name)
-    typer.echo(f"{system} of {participant} is of family {_family(role)}, as {kind.value}")
+    typer.echo(f"{system} of {participant}: {kind.value}, family {_family(role)}")
 
 
 def _release(store: str, participant: str, system: str, kind: RoleKind) -> None:
-    """Take a role away from a system that has it."""
+    """Make a system a contestant again; raise RegistryError unless it has the role."""
     registry = Registry(open_existing_store(store))
     owner = registry.require_participant(participant).name
     if (owner, system, kind) not in {(role.participant, role.system, role.kind) for role in registry.roles()}:
-        raise RegistryError(f"{system} of {participant} is no {kind.value}; `banditmt admin roles` tells which are")
+        raise RegistryError(
+            f"{system} of {participant} is not marked as {kind.value}; `banditmt admin roles` lists all roles"
+        )
     _designate(store, participant, system, RoleKind.CONTESTANT)
 
 
@@ -60,13 +67,13 @@ def _family(role: Role) -> str:
 def set_oracle(
     participant: Participant, system: System, store: StoreOption = DEFAULT_STORE, family: Family = None
 ) -> None:
-    """Measure the regret of a family against this system."""
+    """Compute the regret of a family against this system."""
     _designate(store, participant, system, RoleKind.ORACLE, family)
 
 
 @oracle.command("unset")
 def unset_oracle(participant: Participant, system: System, store: StoreOption = DEFAULT_STORE) -> None:
-    """Rank it with the others again."""
+    """Rank the system as a contestant again."""
     _release(store, participant, system, RoleKind.ORACLE)
 
 
@@ -74,13 +81,13 @@ def unset_oracle(participant: Participant, system: System, store: StoreOption = 
 def mark_baseline(
     participant: Participant, system: System, store: StoreOption = DEFAULT_STORE, family: Family = None
 ) -> None:
-    """Show this system beside the ranked ones; the share of the gap that others close begins here."""
+    """Show this system without a rank. The gap that contestants close lies between the baseline and the oracle."""
     _designate(store, participant, system, RoleKind.BASELINE, family)
 
 
 @baseline.command("unmark")
 def unmark_baseline(participant: Participant, system: System, store: StoreOption = DEFAULT_STORE) -> None:
-    """Rank it with the others again."""
+    """Rank the system as a contestant again."""
     _release(store, participant, system, RoleKind.BASELINE)
 
 
@@ -88,17 +95,17 @@ def unmark_baseline(participant: Participant, system: System, store: StoreOption
 def set_family(
     participant: Participant,
     system: System,
-    name: Annotated[str, typer.Argument(metavar="FAMILY", help="The family to measure it in.")],
+    name: Annotated[str, typer.Argument(metavar="FAMILY", help="The name of the family.")],
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
-    """Measure a system in this family, whatever its name says."""
+    """Set the family of a system, whatever its name begins with."""
     known = {(role.participant, role.system): role.kind for role in Registry(open_existing_store(store)).roles()}
     _designate(store, participant, system, known.get((participant, system), RoleKind.CONTESTANT), name)
 
 
 @app.command("roles")
 def list_roles(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
-    """What was said about which system."""
+    """List the systems that have a role or a family."""
     roles = Registry(open_existing_store(store)).roles()
     if as_json:
         typer.echo(json.dumps([{**asdict(role), "family": _family(role)} for role in roles]))
@@ -107,7 +114,7 @@ def list_roles(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) 
         typer.echo(f"{role.kind.value:10}  {_family(role):10}  {role.system} of {role.participant}")
 
 
-# the board and the ledger
+# rebuilding and verifying
 
 
 def _records(store: Store, only: str | None) -> list[PhaseRecord]:
@@ -125,7 +132,7 @@ def _bars() -> Progress:
 
 @app.command()
 def rebuild(store: StoreOption = DEFAULT_STORE, phase: OnlyPhase = None) -> None:
-    """Make the board anew from the ledger. Can be interrupted and begun again."""
+    """Rebuild the leaderboard from the ledger. If it is interrupted, start it again."""
     opened = open_existing_store(store)
     scoreboard, records = Scoreboard(opened), _records(opened, phase)
     runs = _runs(opened, records)
@@ -138,26 +145,30 @@ def rebuild(store: StoreOption = DEFAULT_STORE, phase: OnlyPhase = None) -> None
 
 @app.command()
 def verify(store: StoreOption = DEFAULT_STORE, phase: OnlyPhase = None, as_json: JsonOption = False) -> None:
-    """Score every round of the ledger again, and check that the board shows what the ledger holds."""
+    """Score every round again, and check that the leaderboard matches the ledger."""
     opened = open_existing_store(store)
     auditor, scoreboard, records = Auditor(opened), Scoreboard(opened), _records(opened, phase)
     runs, is_streamed = _runs(opened, records), stack_region(store) is not None
     found: list[Discrepancy] = [stray for record in records for stray in auditor.unclaimed(record)]
     with _bars() as bars:
         for each in bars.track(runs, description="verifying"):
-            if not is_streamed:  # nobody has followed the ledger since somebody last asked for the board
-                with suppress(ValueError):  # of a ledger that cannot be folded, which the audit tells more about
+            if not is_streamed:  # elsewhere the leaderboard is brought up to date only when it is read
+                with suppress(ValueError):  # rounds that cannot be summed up, which the audit reports in detail
                     scoreboard.catch_up_run(*each)
             found += auditor.audit(*each)
     if as_json:
-        complaints = [asdict(each) for each in found]
-        report = {"runs": len(runs), "rounds": auditor.rounds, "behind": auditor.behind, "complaints": complaints}
+        report = {
+            "runs": len(runs),
+            "rounds": auditor.rounds,
+            "rounds_behind": auditor.rounds_behind,
+            "discrepancies": [asdict(each) for each in found],
+        }
         typer.echo(json.dumps(report))
     else:
-        for complaint in found[:MOST_COMPLAINTS]:
-            typer.echo(str(complaint))
-        if auditor.behind:
-            typer.echo(f"{auditor.behind:,} rounds of runs under way are not on the board yet")
-        typer.echo(f"{auditor.rounds:,} rounds of {len(runs):,} runs checked, {len(found):,} complaints")
+        for discrepancy in found[:MAX_PRINTED_DISCREPANCIES]:
+            typer.echo(str(discrepancy))
+        if auditor.rounds_behind:
+            typer.echo(f"{auditor.rounds_behind:,} rounds of runs in progress are not on the leaderboard yet")
+        typer.echo(f"{auditor.rounds:,} rounds of {len(runs):,} runs verified, {len(found):,} discrepancies")
     if found:
         raise typer.Exit(1)

@@ -9,7 +9,7 @@ from lambdas.store import open_store
 from simulator.cli import run
 from tests.corpora.tasks import write_task
 from tests.lambdas import tasks
-from tests.lambdas.archive import contests
+from tests.lambdas.archive import competitions
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def address(tmp_path_factory):
     """A store after a contest, whose phases are closed. Nobody may change it."""
     address = f"sqlite:{tmp_path_factory.mktemp('archiving') / 'store.db'}"
     store = open_store(f"{address}?synchronous=normal")
-    contests.play(store)
+    competitions.play(store)
     for phase in ("mock", "dev", "training"):
         assert run(["admin", "phase", "close", phase, "--store", address]) == 0
     store.close()
@@ -52,8 +52,8 @@ def test_out_and_in_again_shows_the_same_board_byte_for_byte(typed, address, tmp
     assert (code, err) == (0, "")
     assert out.splitlines() == [
         f"59 rounds of 6 runs are in {elsewhere}",
-        "it has no sentences: nobody can play or verify before `banditmt admin load` has loaded the same task",
-        "it has no keys: `banditmt admin key rotate NAME` hands out new ones",
+        "it has no sentences: load the same task with `banditmt admin load` before runs are played or verified",
+        "it has no keys: create new ones with `banditmt admin key rotate NAME`",
     ]
     assert board(typed, elsewhere) == board(typed, address)
     code, _, err = typed("admin", "verify", "--store", elsewhere)
@@ -80,7 +80,7 @@ def test_with_everything_it_can_be_verified_at_once(typed, address, tmp_path):
     }
     code, out, _ = typed("admin", "import", archive, "--store", elsewhere, "--json")
     assert (code, json.loads(out)) == (0, {"store": elsewhere, "runs": 6, "rounds": 59})
-    assert typed("admin", "verify", "--store", elsewhere) == (0, "59 rounds of 6 runs checked, 0 complaints\n", "")
+    assert typed("admin", "verify", "--store", elsewhere) == (0, "59 rounds of 6 runs verified, 0 discrepancies\n", "")
 
 
 @pytest.fixture
@@ -164,12 +164,12 @@ class TestErase:
         assert (code, out.splitlines()) == (
             0,
             [
-                "acme is erased-1 from now on; archives, backups and logs made before still have the name",
-                "its systems are called team-1",
+                "acme is erased-1 from now on; earlier archives, backups and logs still contain the name",
+                "names of its systems: team-1",
             ],
         )
         assert [who.name for who in Registry(store).participants()] == ["erased-1"]
-        assert admin("verify")[:2] == (0, "5 rounds of 1 runs checked, 0 complaints\n")
+        assert admin("verify")[:2] == (0, "5 rounds of 1 runs verified, 0 discrepancies\n")
 
     @pytest.mark.parametrize("option", ["acme-el", "=x", "acme-el="])
     def test_a_system_that_is_not_renamed(self, admin, option):
