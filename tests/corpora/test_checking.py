@@ -1,4 +1,4 @@
-"""``check``: a sound task passes, and every damage is named with its place."""
+"""Every problem of a task is reported with its file and line."""
 
 import hashlib
 import json
@@ -45,26 +45,26 @@ def task(tmp_path: Path) -> Path:
     return write_task(tmp_path / "task").path
 
 
-def test_a_sound_task_has_no_problems(task):
+def test_a_valid_task_has_no_problems(task):
     assert found(task) == []
 
 
-def test_no_task_at_all(tmp_path):
+def test_a_directory_without_a_task_is_reported(tmp_path):
     assert found(tmp_path) == ["TASK is not a task: it has no task.json"]
 
 
-def test_a_missing_file(task):
+def test_a_missing_file_is_reported(task):
     (task / "dev.en.gz").unlink()
     assert found(task) == ["TASK/dev.en.gz: missing, although task.json lists it"]
 
 
-def test_a_changed_line_is_noticed(task):
+def test_a_changed_line_is_reported(task):
     rewrite(task / "out-of-domain.de.gz", lambda lines: ["news satz x", *lines[1:]])
     assert len(found(task)) == 1
     assert found(task)[0].startswith("TASK/out-of-domain.de.gz: its text has changed since task.json was written")
 
 
-def test_a_missing_line_is_noticed(task):
+def test_a_missing_line_is_reported(task):
     rewrite(task / "mock.de.gz", lambda lines: lines[:-1])
     assert found(task) == [
         "TASK/mock.de.gz:2: ends after 2 lines, but its layout makes 3",
@@ -73,14 +73,14 @@ def test_a_missing_line_is_noticed(task):
 
 
 def shorten(task: Path, name: str, by: int) -> None:
-    """Cut lines off a file, and have ``task.json`` describe what is left."""
+    """Remove lines from the end of a file, and describe the rest in ``task.json``."""
     rewrite(task / name, lambda lines: lines[:-by])
     text = "".join(f"{line}\n" for line in read_lines(task / name)).encode()
     summary = {"lines": text.count(b"\n"), "bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()}
     redescribe(task, lambda content: content["files"].update({name: summary}))
 
 
-def test_sides_that_are_not_aligned_are_noticed_even_if_described_so(task):
+def test_misaligned_sides_are_reported_even_if_task_json_describes_them(task):
     shorten(task, "out-of-domain.en.gz", 2)
     assert found(task) == [
         "TASK: the files of out-of-domain are not aligned:"
@@ -88,7 +88,7 @@ def test_sides_that_are_not_aligned_are_noticed_even_if_described_so(task):
     ]
 
 
-def test_document_ids_that_are_not_aligned_are_noticed(tmp_path):
+def test_misaligned_document_ids_are_reported(tmp_path):
     with TaskWriter(tmp_path / "task", description()) as writer:
         for part, layout in LAYOUTS.items():
             pairs = in_served_order(
@@ -114,7 +114,7 @@ def test_document_ids_that_are_not_aligned_are_noticed(tmp_path):
         ("wort " * 25 + "wort", "TASK/mock.de.gz:2: has 26 tokens, but 25 are the most here"),
     ],
 )
-def test_an_unclean_line_is_named(task, line, complaint):
+def test_an_unclean_line_is_reported(task, line, complaint):
     rewrite(task / "mock.de.gz", lambda lines: [lines[0], line, lines[2]])
     assert complaint in found(task)
 
@@ -128,7 +128,7 @@ def test_out_of_domain_lines_may_be_longer(task):
 
 @given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=40))
 @settings(max_examples=10, deadline=None)
-def test_nothing_that_import_writes_is_refused(rows):
+def test_an_imported_task_has_no_problems(rows):
     def cut(pairs: int) -> dict[str, Layout]:
         return {"training": Layout.plain(pairs)}
 
@@ -139,12 +139,12 @@ def test_nothing_that_import_writes_is_refused(rows):
         assert found(path) == ["TASK: phase mock is missing", "TASK: phase dev is missing"]
 
 
-def test_a_held_out_pass_that_differs_is_named(task):
+def test_a_held_out_pass_that_differs_is_reported(task):
     rewrite(task / "training.de.gz", lambda lines: [*lines[:7], "training satz 9", *lines[8:]])
     assert "TASK/training.de.gz:8: pass 1 over the held-out block differs from line 2" in found(task)
 
 
-def test_a_missing_line_is_named_before_the_passes_that_it_puts_out_of_step(task):
+def test_a_missing_line_is_reported_before_the_passes_that_it_shifts(task):
     rewrite(task / "training.de.gz", lambda lines: lines[1:])
     problems_found = found(task)
     assert problems_found[:2] == [
@@ -154,20 +154,20 @@ def test_a_missing_line_is_named_before_the_passes_that_it_puts_out_of_step(task
     assert "differs from line" in problems_found[2]
 
 
-def test_a_truncated_file_is_named(task):
+def test_a_truncated_file_is_reported(task):
     file = task / "dev.de.gz"
     file.write_bytes(file.read_bytes()[:-8])
     assert len(found(task)) == 1
     assert found(task)[0].startswith("TASK/dev.de.gz:9: is a damaged or truncated gzip file")
 
 
-def test_an_impossible_layout_is_named(task):
+def test_an_invalid_layout_is_reported(task):
     redescribe(task, lambda content: content["phases"]["dev"].update(blocks=1))
     [problem] = found(task)
     assert problem.startswith("TASK/task.json: phase dev cannot be laid out: a gap lies between two held-out passes")
 
 
-def test_a_missing_phase_and_strange_files_are_named(task):
+def test_a_missing_phase_and_unexpected_files_are_reported(task):
     def change(content: dict) -> None:
         del content["phases"]["mock"]
         del content["files"]["dev.en.gz"]
@@ -181,26 +181,24 @@ def test_a_missing_phase_and_strange_files_are_named(task):
     ]
 
 
-def test_unknown_noise_is_named(task):
+def test_unknown_noise_is_reported(task):
     redescribe(task, lambda content: content["feedback"].update(perturbation="loud:3"))
     [problem] = found(task)
-    assert problem.startswith(
-        "TASK/task.json: feedback.perturbation: unknown feedback noise 'loud:3'; known are none, "
-    )
+    assert problem.startswith("TASK/task.json: feedback: unknown feedback noise 'loud:3'; known are none, ")
 
 
-def test_a_signature_of_other_feedback_is_named(task):
+def test_a_signature_of_other_feedback_is_reported(task):
     redescribe(task, lambda content: content["feedback"].update(perturbation="granular:5"))
     assert "but this feedback has sentBLEU" in found(task)[0]
 
 
-def test_the_same_language_twice_is_named(tmp_path):
+def test_the_same_language_twice_is_reported(tmp_path):
     path = write_task(tmp_path / "task").path
     redescribe(path, lambda content: content.update(target="de"))
     assert "TASK: source and target are both 'de'" in found(path)
 
 
-def test_many_problems_are_cut_short(task):
+def test_the_problems_of_a_file_are_limited(task):
     rewrite(task / "out-of-domain.de.gz", lambda _: [" "] * 100)
     complaints = [line for line in found(task) if "out-of-domain.de.gz" in line]
     assert len(complaints) == 21

@@ -1,4 +1,4 @@
-"""Cleaning as in the task paper: the card's examples, step by step, and the counts."""
+"""Cleaning as in Sokolov et al. 2017, section 2: each step, and the counts."""
 
 import pytest
 from hypothesis import given
@@ -14,7 +14,7 @@ from corpora.cleaning import (
     point_decimals,
     pretokenise,
 )
-from corpora.non_printing import drop_non_printing, first_non_printing
+from corpora.non_printing import first_non_printing
 from corpora.task import Pair
 from task.limits import MAX_IN_DOMAIN_TOKENS
 
@@ -22,34 +22,28 @@ IN_DOMAIN = CleaningSettings("de", "en", MAX_IN_DOMAIN_TOKENS)
 
 
 @pytest.mark.parametrize("kept", ["32 unzen volumen", "maschinenwaschbar bei 30 ° c", ", 147 cm", "16.5x20 cm", "1.5"])
-def test_sources_with_one_numeral_stay(kept):
+def test_sources_with_one_numeral_are_kept(kept):
     assert not has_many_numerals(kept)
 
 
 @pytest.mark.parametrize("dropped", ["2 x 3 m", "10.5 x 3", "1.000.000 und 2"])
-def test_sources_with_several_numerals_go(dropped):
+def test_sources_with_several_numerals_are_removed(dropped):
     assert has_many_numerals(dropped)
 
 
-def test_decimal_commas_become_points_and_thousands_suffer_with_them():
+def test_commas_between_digits_become_points():
     assert point_decimals("gewicht: 1,5 kg") == "gewicht: 1.5 kg"
     assert point_decimals("1,000 pieces") == "1.000 pieces"
     assert point_decimals("rot, 3, blau") == "rot, 3, blau"
 
 
-def test_format_characters_vanish_and_control_characters_separate():
-    assert drop_non_printing("\ufeffver\u00adarbeitung\tgut\x00so\ue000.") == "verarbeitung gut so ."
-    assert drop_non_printing("schön\u00a0so") == "schön\u00a0so"  # a space, for the punctuation rules to see
-    assert first_non_printing("a\u00a0b\x07") == "\x07"
-
-
-def test_pretokenisation_mends_what_was_torn():
+def test_pretokenisation_rejoins_split_words():
     assert pretokenise("it' s the king' s", "en") == "it's the king's"
     assert pretokenise("l' homme d' état", "fr") == "l'homme d'état"
     assert pretokenise("es' so", "de") == "es' so"
 
 
-def test_punctuation_becomes_plain():
+def test_punctuation_becomes_ascii():
     assert cleaning.normalise_punctuation("„Grün“ – schön…", "de") == '"Grün" - schön...'
 
 
@@ -95,7 +89,7 @@ def test_steps_count_the_pairs_that_they_change():
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
-def test_what_is_clean_is_single_spaced_and_printable(source, target):
+def test_a_clean_pair_is_single_spaced_and_printable(source, target):
     pair = Cleaner(IN_DOMAIN).clean(Pair(source, target))
     for side in pair[:2] if pair else ():
         assert side
@@ -115,7 +109,7 @@ def test_order_and_counts_are_the_same_on_any_number_of_processes(processes, mon
     assert counts.as_record()["read"] == 100
 
 
-def test_no_pairs_still_name_every_step():
+def test_every_step_is_counted_without_any_pairs():
     counts = CleaningCounts()
     assert list(clean_all([], IN_DOMAIN, counts)) == []
     assert list(counts.removed) == list(cleaning.cleaning_steps(IN_DOMAIN))

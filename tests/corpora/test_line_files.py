@@ -17,7 +17,7 @@ def write(path: Path, content: bytes) -> Path:
     return path
 
 
-def test_reads_plain_and_gzipped_alike_whatever_the_name(tmp_path):
+def test_plain_and_gzipped_files_are_read_alike_under_any_name(tmp_path):
     plain = write(tmp_path / "plain.gz", "größe\r\nzwei\n".encode())
     packed = write(tmp_path / "packed.txt", gzip.compress("größe\nzwei".encode()))
     assert list(read_lines(plain)) == list(read_lines(packed)) == ["größe", "zwei"]
@@ -49,7 +49,7 @@ def test_corrupt_gzip_is_refused(tmp_path):
         list(read_lines(write(tmp_path / "bad.gz", bytes(packed))))
 
 
-def test_absurdly_long_line_is_refused(tmp_path, monkeypatch):
+def test_an_overlong_line_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(line_files, "MAX_LINE_BYTES", 10)
     with pytest.raises(InputError, match=r"long:2: is longer than 10 bytes"):
         list(read_lines(write(tmp_path / "long", b"123456789\n12345678901\n")))
@@ -74,7 +74,7 @@ def test_writing_twice_gives_the_same_bytes(tmp_path):
     )
 
 
-def test_a_writer_overwrites_nothing(tmp_path):
+def test_an_existing_file_is_not_overwritten(tmp_path):
     write(tmp_path / "a", b"precious")
     with pytest.raises(FileExistsError):
         LineWriter(tmp_path / "a")

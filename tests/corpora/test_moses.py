@@ -1,4 +1,4 @@
-"""The fast normaliser and tokeniser say exactly what sacremoses says."""
+"""The fast normaliser and tokeniser have the output of sacremoses."""
 
 import pytest
 from hypothesis import given, settings
@@ -7,7 +7,7 @@ from sacremoses import MosesPunctNormalizer, MosesTokenizer
 
 from corpora.moses import FastNormalizer, FastTokenizer
 
-# all that the rules are about, between words that they may stick to
+# everything that the rules match, and words that it can be attached to
 PIECES = [
     *"abz ABZ 059 .,;:!?'\"`´()[]<>%&|#@/-–—_~°+* \u00a0\u00ad„“”‘’‚«»…，。、：？（）％０９ÄÖßéñ中文अ",
     "..", "...", " z.b.", " nr. 5", " no. 7", "it's", "l'homme", "''", "´´", " %", " :", "nº\u00a0", "ºC", "a.b/c",
@@ -25,13 +25,13 @@ FAST = {language: (FastNormalizer(language), FastTokenizer(language)) for langua
 @pytest.mark.parametrize("language", PLAIN)
 @given(text=TEXTS)
 @settings(max_examples=60, deadline=None)
-def test_fast_equals_plain(language, text):
+def test_the_output_equals_that_of_sacremoses(language, text):
     plain_normaliser, plain_tokeniser = PLAIN[language]
     normaliser, tokeniser = FAST[language]
     assert normaliser.normalize(text) == plain_normaliser.normalize(text)
     assert tokeniser.tokenize(text, escape=False) == plain_tokeniser.tokenize(text, escape=False)
 
 
-def test_every_rule_beyond_ascii_names_a_character_that_it_needs():
+def test_no_rule_has_alternatives():
     rules = [*MosesPunctNormalizer.REPLACE_UNICODE_PUNCTUATION, *MosesPunctNormalizer("de").substitutions]
     assert not any("|" in pattern for pattern, _ in rules)  # an alternative could do without the character

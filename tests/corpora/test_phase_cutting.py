@@ -1,4 +1,4 @@
-"""The layouts that a corpus is cut_phases into."""
+"""The layouts that a corpus is cut into."""
 
 import pytest
 from hypothesis import given

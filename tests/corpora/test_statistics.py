@@ -1,4 +1,4 @@
-"""The statistics of card A4, by hand on a few pairs."""
+"""The statistics of Sokolov et al. 2017, section 2, computed by hand for a few pairs."""
 
 import math
 from collections import Counter
@@ -35,13 +35,13 @@ def write(path, news=NEWS) -> Task:
     return Task.open(path)
 
 
-def test_lengths_by_hand():
+def test_length_statistics():
     lengths = LengthStatistics.of(Counter([1, 1, 1, 3, 4]))
     assert lengths == LengthStatistics(mean=2.0, deviation=math.sqrt(1.6), median=1, longest=4)
     assert math.isnan(LengthStatistics.of(Counter()).mean)
 
 
-def test_a_task_by_hand(tmp_path):
+def test_the_statistics_of_a_small_task(tmp_path):
     found = measure_task(write(tmp_path / "task"), exact_copies)
     assert found == CorpusStatistics(
         in_domain_pairs=5,
@@ -59,7 +59,7 @@ def test_a_task_by_hand(tmp_path):
     )
 
 
-def test_repetitions_count_within_their_phase(tmp_path):
+def test_repetitions_are_counted_within_their_phase(tmp_path):
     with TaskWriter(tmp_path / "task", description()) as writer:
         for part in ("dev", "mock"):
             files = write_pairs(writer.directory, part, ("de", "en"), IN_DOMAIN)
@@ -68,7 +68,7 @@ def test_repetitions_count_within_their_phase(tmp_path):
     assert (found.in_domain_pairs, found.duplicates, found.several_targets) == (10, 2 / 10, 2 / 6)
 
 
-def test_without_an_out_of_domain_side_nothing_is_claimed_of_it(tmp_path):
+def test_statistics_of_a_missing_out_of_domain_side_are_nan(tmp_path):
     found = measure_task(write(tmp_path / "task", news=[]), exact_copies)
     assert found.out_of_domain_pairs == 0
     assert math.isnan(found.source_oov)
@@ -97,10 +97,10 @@ def test_numbers_out_of_tolerance_are_named(tmp_path):
         ("copy_score", 0.06, 0.061),
     ],
 )
-def test_tolerances(name, inside, outside):
+def test_accepted_ranges_include_their_bounds(name, inside, outside):
     assert PAPER_VALUES[name].accepts(inside)
     assert not PAPER_VALUES[name].accepts(outside)
 
 
-def test_every_target_is_a_number_that_is_measured(tmp_path):
+def test_every_value_of_the_paper_is_measured(tmp_path):
     assert set(measure_task(write(tmp_path / "task"), exact_copies).flat()) >= set(PAPER_VALUES)

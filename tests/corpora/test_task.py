@@ -1,4 +1,4 @@
-"""Tasks on disk: what is written is what is read, and nothing half-written is left."""
+"""Tasks on disk: what is written is read again, and no incomplete task is left."""
 
 import errno
 import json
@@ -17,7 +17,7 @@ from task.layout import Layout
 from tests.corpora.tasks import description, numbered, write_task
 
 
-def test_held_out_block_is_repeated_where_it_is_due():
+def test_the_held_out_block_is_repeated_in_every_pass():
     letters = [(letter, letter) for letter in "ABcdefghij"]
     served = in_served_order(letters, Layout(blocks=3, block=2, gap=4), "dev")
     assert "".join(source for source, _ in served) == "ABcdefABghijAB"
@@ -59,7 +59,7 @@ def test_same_pairs_give_the_same_bytes(tmp_path):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
 
-def test_document_ids_travel_along(tmp_path):
+def test_document_ids_are_written_and_read(tmp_path):
     with TaskWriter(tmp_path / "task", description()) as writer:
         pairs = [Pair("a", "b", "one"), Pair("c", "d", "")]
         files = write_pairs(writer.directory, "mock", ("de", "en"), pairs, documents=True)
@@ -81,7 +81,7 @@ def test_progress_counts_every_pair(tmp_path):
     assert sum(reported) == 2345
 
 
-def test_an_error_leaves_nothing_behind(tmp_path):
+def test_an_error_leaves_no_files(tmp_path):
     def failing():
         yield Pair("a", "b")
         raise InputError("torn", "input.tsv", 2)
@@ -91,7 +91,7 @@ def test_an_error_leaves_nothing_behind(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_disk_is_one_line_and_leaves_nothing_behind(tmp_path, monkeypatch):
+def test_a_full_disk_is_a_task_error_and_leaves_no_files(tmp_path, monkeypatch):
     def full(_self: LineWriter) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -117,7 +117,7 @@ def test_an_empty_directory_may_become_a_task(tmp_path):
     assert write_task(tmp_path / "task").rounds("mock") == 3
 
 
-def test_a_file_in_the_way_of_the_directory_is_said(tmp_path):
+def test_a_file_in_place_of_the_parent_directory_is_a_task_error(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(TaskError, match="cannot write"):
         write_task(tmp_path / "file" / "task")
@@ -151,7 +151,7 @@ def damage(path: Path, **changes: object) -> None:
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"format": 2}, "format is 2, but this version reads format 1"),
+        ({"format": 3}, "format is 3, but this version reads formats 1 and 2"),
         ({"seed": "7"}, "seed is '7', but should be a whole number"),
         ({"seed": True}, "seed is True, but should be a whole number"),
         ({"source": "../de"}, "source is '../de', which is no language code"),
@@ -179,13 +179,13 @@ def test_a_description_that_is_no_json_is_refused_with_its_line(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, f'{{"format": {"1" * 5_000}}}'], ids=["nested", "digits"])
-def test_a_description_beyond_all_reason_is_refused(tmp_path, text):
+def test_json_of_excessive_depth_or_digits_is_refused(tmp_path, text):
     (tmp_path / "task.json").write_text(text)
     with pytest.raises(TaskError, match=r"task\.json: not JSON that a task has"):
         Task.open(tmp_path)
 
 
-def test_every_error_of_the_room_is_a_corpus_error():
+def test_every_error_of_the_package_is_a_corpus_error():
     assert issubclass(InputError, CorpusError)
     assert str(InputError("torn", "a.tsv", 3)) == "a.tsv:3: torn"
     assert str(InputError("torn", "a.tsv")) == "a.tsv: torn"

@@ -1,10 +1,9 @@
-"""Tasks of real text: cleaned, shuffled, cut; and what does not fit is refused."""
+"""Imported tasks: text is cleaned, shuffled and cut into phases."""
 
 import pytest
 
 from corpora.cleaning import CleaningCounts
 from corpora.errors import CorpusError, InputError
-from corpora.spool import Spool
 from corpora.task import Pair, Task
 from corpora.task_import import RawCorpus, import_task, without_repetitions
 from task.layout import Layout
@@ -13,7 +12,7 @@ from tests.corpora.tasks import LAYOUTS, description
 PAIRS = [Pair(f"Ware Nr.{letter}{letter}", f"Good No.{letter}{letter}") for letter in "abcdefghijklmnopqrstuvw"]
 
 
-def test_every_pair_is_served_once_apart_from_held_out_ones(tmp_path):
+def test_every_pair_is_served_once_except_held_out_ones(tmp_path):
     counts = import_task(tmp_path / "task", description(), RawCorpus(PAIRS, None), lambda _: LAYOUTS)
     task = Task.open(tmp_path / "task")
     assert task.parts == ["mock", "dev", "training"]
@@ -25,7 +24,7 @@ def test_every_pair_is_served_once_apart_from_held_out_ones(tmp_path):
     assert task.description.cleaning["training"]["read"] == 23
 
 
-def test_the_seed_decides_the_order(tmp_path):
+def test_the_seed_determines_the_order(tmp_path):
     orders = []
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         import_task(tmp_path / name, description(seed=seed), RawCorpus(PAIRS, None), lambda _: LAYOUTS)
@@ -33,7 +32,7 @@ def test_the_seed_decides_the_order(tmp_path):
     assert orders[0] == orders[1] != orders[2]
 
 
-def test_both_sides_are_cleaned_with_their_own_bounds(tmp_path):
+def test_each_side_has_its_own_length_limit(tmp_path):
     long = Pair("wort " * 30, "word " * 30)
     counts = import_task(tmp_path / "task", description(), RawCorpus([*PAIRS, long], [long]), lambda _: LAYOUTS)
     assert counts["in-domain"].removed["more than 25 tokens"] == 1
@@ -51,20 +50,20 @@ def test_documents_stay_together(tmp_path):
     assert len({pair.document for pair in served}) == 6
 
 
-def test_repetitions_can_be_left_out_and_are_counted():
+def test_repetitions_are_left_out_and_counted():
     counts = CleaningCounts()
     pairs = [Pair("a", "b"), Pair("a", "c"), Pair("a", "b", "elsewhere")]
     assert list(without_repetitions(pairs, counts)) == pairs[:2]
     assert counts.removed == {"repeated": 1}
 
 
-def test_nothing_left_after_cleaning_is_refused(tmp_path):
+def test_a_corpus_without_clean_pairs_is_refused(tmp_path):
     with pytest.raises(CorpusError, match="no in-domain pair is left after cleaning"):
         import_task(tmp_path / "task", description(), RawCorpus([Pair("", "x")], None), lambda _: LAYOUTS)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_bad_input_leaves_nothing_behind(tmp_path):
+def test_bad_input_leaves_no_files(tmp_path):
     def broken():
         yield from PAIRS
         raise InputError("torn", "in.tsv", 24)
@@ -74,14 +73,4 @@ def test_bad_input_leaves_nothing_behind(tmp_path):
             import_task(
                 tmp_path / "task", description(), RawCorpus(broken(), PAIRS), lambda _: LAYOUTS, processes=processes
             )
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_spool_gives_back_any_order_and_vanishes(tmp_path):
-    with Spool(tmp_path / "spool") as spool:
-        for pair in (Pair("ä", "b", "one\ttwo"), Pair("c", "d"), Pair("e", "f")):
-            spool.add(pair)
-        assert list(spool.read([2, 0])) == [Pair("e", "f"), Pair("ä", "b", "one two")]
-        assert sorted(spool.shuffled(1, keep_documents=False)) == [0, 1, 2]
-        assert sorted(spool.shuffled(1, keep_documents=True)) == [0, 1, 2]
     assert list(tmp_path.iterdir()) == []

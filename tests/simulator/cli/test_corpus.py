@@ -1,4 +1,4 @@
-"""``banditmt corpus``: every command, and what each refuses in one line."""
+"""``banditmt corpus``: every command, and its errors, which are one line each."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def fake_generator(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def words(number: int) -> str:
-    """A number as letters, since cleaning drops sources with several numerals."""
+    """Return a number in letters: cleaning removes sources with several numerals."""
     return "".join(chr(ord("a") + int(digit)) for digit in str(number))
 
 
@@ -42,7 +42,7 @@ def tsv(tmp_path: Path) -> Path:
 
 
 @pytest.mark.usefixtures("fake_generator")
-def test_synth_writes_a_sound_task(tmp_path, capsys):
+def test_synth_writes_a_valid_task(tmp_path, capsys):
     out = tmp_path / "task"
     assert run(["corpus", "synth", "--out", str(out), "--processes", "1", "--out-of-domain", "500"]) == 0
     assert "out-of-domain 500, mock 48, dev 4,000, training 10,000 lines" in capsys.readouterr().out
@@ -53,7 +53,7 @@ def test_synth_writes_a_sound_task(tmp_path, capsys):
 
 
 @pytest.mark.usefixtures("fake_generator")
-def test_synth_perturbs_feedback_when_asked(tmp_path):
+def test_synth_can_add_noise_to_the_feedback(tmp_path):
     sizes = ["--mock", "3", "--dev", "580", "--training", "1233", "--out-of-domain", "2", "--processes", "1"]
     arguments = ["--out", str(tmp_path / "task"), "--noise", "granular:5", "--seed", "9", *sizes]
     assert run(["corpus", "synth", *arguments]) == 0
@@ -74,7 +74,7 @@ def test_synth_perturbs_feedback_when_asked(tmp_path):
     ],
 )
 @pytest.mark.usefixtures("fake_generator")
-def test_synth_refuses(tmp_path, capsys, arguments, code, complaint):
+def test_synth_refuses_invalid_options(tmp_path, capsys, arguments, code, complaint):
     assert run(["corpus", "synth", "--out", str(tmp_path / "task"), *arguments]) == code
     error = capsys.readouterr().err
     assert complaint in error
@@ -90,7 +90,7 @@ def test_synth_refuses_more_departments_than_there_are(tmp_path, capsys):
 
 @pytest.mark.parametrize("out", [".", "..", "/", "elsewhere/.."])
 @pytest.mark.usefixtures("fake_generator")
-def test_a_task_has_a_name(tmp_path, capsys, monkeypatch, out):
+def test_the_task_directory_must_have_a_name(tmp_path, capsys, monkeypatch, out):
     monkeypatch.chdir(tmp_path)
     assert run(["corpus", "synth", "--out", out]) == 1
     complaint = f"{out} does not name a new directory; give the name of the directory to create"
@@ -109,7 +109,7 @@ if __name__ == "__main__":  # the processes that generate need none of this
 """
 
 
-def test_a_polite_kill_leaves_nothing_behind(tmp_path):
+def test_sigterm_leaves_no_files(tmp_path):
     program, out = tmp_path / "terminated.py", tmp_path / "task"
     program.write_text(TERMINATED)
     arguments = ["corpus", "synth", "--out", str(out), "--out-of-domain", "1000000", "--processes", "2"]
@@ -147,7 +147,7 @@ def test_import_cleans_cuts_and_reports(tmp_path, capsys, tsv):
     assert not description.has_documents
 
 
-def test_import_keeps_documents_when_asked(tmp_path, tsv):
+def test_import_can_keep_documents(tmp_path, tsv):
     out = tmp_path / "task"
     arguments = ["--source", "de", "--target", "en", "--in-domain", str(tsv), "--documents", "--processes", "1"]
     assert run(["corpus", "import", "--out", str(out), *arguments]) == 0
@@ -169,7 +169,7 @@ def test_import_keeps_documents_when_asked(tmp_path, tsv):
         ),
     ],
 )
-def test_import_refuses(tmp_path, capsys, monkeypatch, given, complaint):
+def test_import_refuses_invalid_inputs(tmp_path, capsys, monkeypatch, given, complaint):
     monkeypatch.chdir(tmp_path)
     Path("torn.tsv").write_text("a\tb\tc\na\tb\tc\na\n")
     Path("few.tsv").write_text("a\tb\n")
@@ -179,13 +179,13 @@ def test_import_refuses(tmp_path, capsys, monkeypatch, given, complaint):
     assert {path.name for path in tmp_path.iterdir()} == {"torn.tsv", "few.tsv"}
 
 
-def test_import_refuses_what_is_no_language(tmp_path, capsys, tsv):
+def test_import_refuses_an_invalid_language_code(tmp_path, capsys, tsv):
     arguments = ["--source", "../x", "--target", "en", "--in-domain", str(tsv)]
     assert run(["corpus", "import", "--out", str(tmp_path / "task"), *arguments]) == 2
     assert "'../x' is not a language code" in capsys.readouterr().err
 
 
-def test_import_refuses_to_translate_a_language_into_itself(tmp_path, capsys, tsv):
+def test_import_refuses_the_same_language_twice(tmp_path, capsys, tsv):
     arguments = ["--source", "de", "--target", "de", "--in-domain", str(tsv)]
     assert run(["corpus", "import", "--out", str(tmp_path / "task"), *arguments]) == 1
     assert capsys.readouterr().err == "banditmt: source and target are both 'de': name two languages\n"
@@ -200,7 +200,7 @@ def test_import_refuses_to_translate_a_language_into_itself(tmp_path, capsys, ts
         (["--out", "task", "--language", "en"], "source and target are both 'en'"),
     ],
 )
-def test_debian_refuses_before_it_downloads(tmp_path, capsys, monkeypatch, arguments, complaint):
+def test_debian_refuses_invalid_options_before_it_downloads(tmp_path, capsys, monkeypatch, arguments, complaint):
     def no_apt(*_: object) -> None:
         raise AssertionError("apt was asked")
 
@@ -213,8 +213,8 @@ def test_debian_refuses_before_it_downloads(tmp_path, capsys, monkeypatch, argum
     assert error.count("\n") == 1
 
 
-def test_debian_makes_a_task_of_what_apt_delivers(tmp_path, capsys, monkeypatch):
-    class PretendedApt:
+def test_debian_imports_the_packages_of_apt(tmp_path, capsys, monkeypatch):
+    class FakeApt:
         def __init__(self, cache: Path, languages: tuple[str, str]) -> None:
             assert (cache, languages) == (tmp_path / "cache", ("fr", "en"))
 
@@ -227,7 +227,7 @@ def test_debian_makes_a_task_of_what_apt_delivers(tmp_path, capsys, monkeypatch)
             progress(10 * len(packages))
 
     texts = [Pair(f"ligne {words(n)}", f"line {words(n)}") for n in range(1500)]
-    monkeypatch.setattr(debian_corpus, "Apt", PretendedApt)
+    monkeypatch.setattr(debian_corpus, "Apt", FakeApt)
     monkeypatch.setattr(debian_corpus, "interface_pairs", lambda *_: iter(texts))
     monkeypatch.setattr(debian_corpus, "manual_pairs", lambda *_: iter(texts))
     out = tmp_path / "task"
@@ -238,13 +238,13 @@ def test_debian_makes_a_task_of_what_apt_delivers(tmp_path, capsys, monkeypatch)
     assert Task.open(out).parts == ["out-of-domain", "mock", "dev", "training"]
 
 
-def test_debian_without_apt_says_so(tmp_path, capsys, monkeypatch):
+def test_debian_without_apt_is_an_error(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda _: None)
     assert run(["corpus", "debian", "--out", str(tmp_path / "task"), "--cache", str(tmp_path)]) == 1
     assert capsys.readouterr().err.startswith("banditmt: apt-get is not installed")
 
 
-def test_check_names_every_problem(tmp_path, capsys):
+def test_check_prints_every_problem(tmp_path, capsys):
     task = write_task(tmp_path / "task")
     (task.path / "mock.de.gz").unlink()
     with LineWriter(task.path / "mock.de.gz") as writer:
@@ -324,7 +324,7 @@ def test_ceiling_of_a_synthetic_task(tmp_path, capsys):
         (["stats", "task", "--phase", "out-of-domain"], "no phase is called 'out-of-domain'; the phases are mock, dev"),
     ],
 )
-def test_looking_at_what_is_not_there_is_one_line(tmp_path, capsys, monkeypatch, arguments, complaint):
+def test_a_missing_task_part_or_phase_is_an_error(tmp_path, capsys, monkeypatch, arguments, complaint):
     monkeypatch.chdir(tmp_path)
     write_task(Path("task"))
     assert run(["corpus", *arguments]) == 1
