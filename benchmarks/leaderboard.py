@@ -1,11 +1,11 @@
-"""The judge's speed: folding a stored run, and answering the leaderboard.
+"""The speed of the leaderboard: summarising a stored run, and answering a request for the board.
 
-1. Rounds of a stored run folded into its summary per second, against a rival that reads the same rounds and scores each
-   translation again with sacreBLEU, as a board without stored statistics would have to.
-2. Seconds to answer the leaderboard of 200 finished full-scale runs from their stored summaries, and of that the part
-   of the bootstrap, against the same bootstrap in numpy. The functions carry no numpy.
+1. Rounds per second that are folded from a stored run into its summary. The baseline reads the same rounds and scores
+   each translation again with sacreBLEU, as a board without stored statistics would have to.
+2. Seconds to answer a request for the board of 200 finished full-scale runs from stored summaries. The part of the
+   bootstrap is compared with the same bootstrap in numpy, which the cloud functions do not have.
 
-Ends with 1 if a bound is not met. What the page weighs, and how soon it can be used: ``benchmarks/page.py``.
+The exit code is 1 if a limit is exceeded. ``benchmarks/page.py`` measures the page.
 """
 
 import json
@@ -35,19 +35,19 @@ from task.layout import Layout
 from task.phases import TRAINING, Phase
 from task.rounds import Round, RoundResult, Run, to_ticks
 
-FAST_ENOUGH = 200_000  # rounds per second of one core; or else
-TIMES_FASTER = 20  # than a fold that scores again
-WHOLE_CORE = 1_769  # MB at which Lambda gives a function a whole processor
+MIN_ROUNDS_PER_SECOND = 200_000  # of one core; or else
+MIN_SPEEDUP = 20  # over a fold that scores again
+FULL_CORE_MB = 1_769  # of memory: Lambda then gives a function a whole processor
 
 STORED_ROUNDS = 60_001
-RESCORED_ROUNDS = 4_000  # of the rival: it is slow
+RESCORED_ROUNDS = 4_000  # of the baseline, which is slow
 RUNS = 200
-PASSES = 5  # the best counts: noise on a shared machine only ever slows down
-PAIRS = 500  # distinct sentences with the task's lengths
+PASSES = 5  # the fastest counts: noise on a shared machine can only slow it down
+PAIRS = 500  # distinct sentences, with the lengths of the task
 
 
-def best(work: Callable[[], object], passes: int = PASSES) -> float:
-    """Seconds of processor time: what other programs use does not count."""
+def fastest(work: Callable[[], object], passes: int = PASSES) -> float:
+    """Return the shortest CPU time of several passes; other programs do not count."""
     taken = []
     for _ in range(passes):
         began = time.process_time()
@@ -57,7 +57,7 @@ def best(work: Callable[[], object], passes: int = PASSES) -> float:
 
 
 def pairs(count: int, seed: int = 17) -> list[tuple[str, str]]:
-    """Translations, as noisy copies of their references."""
+    """Return pairs of a translation and its reference; translations are noisy copies."""
     rng = random.Random(seed)
     words = [f"w{rank}" for rank in range(2_000)]
     made = []
@@ -69,7 +69,7 @@ def pairs(count: int, seed: int = 17) -> list[tuple[str, str]]:
 
 
 def stored_run(store: Store, texts: list[tuple[str, str]]) -> tuple[PhaseRecord, Run]:
-    """A finished run in a store."""
+    """Store a finished run; return its phase and the run."""
     phase = Phase("dev", Layout.fit(STORED_ROUNDS, blocks=4, block=1_000), repeatable=True)
     references = (texts[number % PAIRS] for number in range(phase.layout.distinct))
     record = load_phase(store, phase, references)
@@ -89,7 +89,7 @@ def stored_run(store: Store, texts: list[tuple[str, str]]) -> tuple[PhaseRecord,
 
 
 def rescoring_fold(store: Store, record: PhaseRecord, run: Run) -> float:
-    """What the rival does, without even keeping a curve."""
+    """Do what the baseline does, without a curve."""
     metric = BLEU(smooth_method="floor", smooth_value=0.01, effective_order=True, tokenize="none")
     library, total = SentenceReader(store), 0.0
     totals = np.zeros(10)
@@ -103,7 +103,7 @@ def rescoring_fold(store: Store, record: PhaseRecord, run: Run) -> float:
 
 
 def full_scale_summary(number: int, texts: list[tuple[str, str]]) -> Summary:
-    """A training run of 1,297,974 rounds; folded once, and then varied, because 200 of them would take long."""
+    """Return the summary of a training run of 1,297,974 rounds; ``varied`` derives the others, which saves time."""
     known = [(sentence_score(counts), counts.to_bytes()) for counts in (count_ngram_matches(*pair) for pair in texts)]
     layout = TRAINING.layout
     results = (RoundResult(k, *known[k * 7919 % PAIRS], k) for k in range(layout.total))
@@ -112,7 +112,7 @@ def full_scale_summary(number: int, texts: list[tuple[str, str]]) -> Summary:
 
 
 def varied(summary: Summary, number: int) -> Summary:
-    """The same run as if another system had played it: each stretch earns a little more or less."""
+    """Return the same run with rewards varied a little between checkpoints, as if another system had played it."""
     rng = random.Random(number)
     ticks, before, curve = 0, 0, {}
     for k, known in sorted(summary.record.curve.items()):
@@ -132,7 +132,8 @@ def numpy_bootstrap(runs: list[BlockRewards]) -> None:
         _ = (weights @ np.array(run.earned)) / (weights @ sizes)
 
 
-def verdict(is_met: bool, bound: str) -> bool:
+def print_limit(is_met: bool, bound: str) -> bool:
+    """Print whether a limit is met; return it."""
     print(f"  {'met' if is_met else 'NOT MET'}: {bound}")
     return is_met
 
@@ -143,31 +144,31 @@ def main() -> int:
         store = open_store(f"sqlite:{Path(folder) / 'store'}?synchronous=normal")
         record, run = stored_run(store, texts)
         scoreboard = Scoreboard(store)
-        ours = STORED_ROUNDS / best(lambda: scoreboard.rebuild(record, run))
-        theirs = RESCORED_ROUNDS / best(lambda: rescoring_fold(store, record, run), 3)
+        ours = STORED_ROUNDS / fastest(lambda: scoreboard.rebuild(record, run))
+        theirs = RESCORED_ROUNDS / fastest(lambda: rescoring_fold(store, record, run), 3)
         store.close()
     print("folding a stored run (SQLite), rounds per second of processor time")
     print(f"  banditmt, from stored statistics   {ours:10,.0f}")
     print(f"  scored again with sacreBLEU        {theirs:10,.0f}")
     print(f"  ratio                              {ours / theirs:10.1f}")
-    is_fast = ours >= FAST_ENOUGH or ours >= TIMES_FASTER * theirs
-    good = verdict(is_fast, f"{FAST_ENOUGH:,} rounds per second, or {TIMES_FASTER} times the rival")
+    is_fast = ours >= MIN_ROUNDS_PER_SECOND or ours >= MIN_SPEEDUP * theirs
+    good = print_limit(is_fast, f"{MIN_ROUNDS_PER_SECOND:,} rounds per second, or {MIN_SPEEDUP} times the baseline")
 
     whole = full_scale_summary(0, texts)
     documents = [json.dumps(varied(whole, number).as_document()) for number in range(RUNS)]
-    judged = board_phase(PhaseRecord(TRAINING, record.feedback, 512, "", 1))
+    phase = board_phase(PhaseRecord(TRAINING, record.feedback, 512, "", 1))
     roles = [Role("bench", "X-199", RoleKind.ORACLE), Role("bench", "X-0", RoleKind.BASELINE)]
     sizes: list[int] = []
 
     def answer() -> None:
         summaries = [Summary.from_document(json.loads(document)) for document in documents]
-        board = make_board(judged, summaries, roles, now=0)
+        board = make_board(phase, summaries, roles, now=0)
         sizes.append(len(json.dumps(board.as_dict(), separators=(",", ":"))))
 
     blocks = [Summary.from_document(json.loads(document)).blocks(TRAINING.layout.total) for document in documents]
-    whole_answer = best(answer, 3)
-    ours = best(lambda: [each.resampled() for each in blocks], 3)
-    theirs = best(lambda: numpy_bootstrap(blocks), 3)
+    whole_answer = fastest(answer, 3)
+    ours = fastest(lambda: [each.resampled() for each in blocks], 3)
+    theirs = fastest(lambda: numpy_bootstrap(blocks), 3)
     print(f"\nthe leaderboard of {RUNS} finished runs of {TRAINING.layout.total:,} rounds")
     print(f"  stored summary                     {sum(map(len, documents)) / RUNS / 1_000:10.1f} kB each")
     print(f"  answer, from documents to JSON     {whole_answer:10.2f} s of processor time, {sizes[0] / 1e6:.2f} MB")
@@ -175,9 +176,9 @@ def main() -> int:
         f"  bootstrap, {RESAMPLES:,} resamples         {ours:10.2f} s, {ours / theirs:.1f} times numpy's {theirs:.2f} s"
     )
     function = SamTemplate.load().functions["ReadFunction"]
-    share = function.memory / WHOLE_CORE
+    share = function.memory / FULL_CORE_MB
     bound = f"in the {function.timeout:.0f} s of a function of {function.memory} MB, with {share:.2f} of a processor"
-    return 0 if verdict(whole_answer / share < function.timeout, bound) and good else 1
+    return 0 if print_limit(whole_answer / share < function.timeout, bound) and good else 1
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""The leaderboard's page in a real browser: what it weighs over the wire, and how soon it can be used.
+"""The leaderboard's page in a real browser: its transfer size, and the time until it can be used.
 
-Rival for the time: a page with nothing on it, from the same server, in the same browser. Needs Chromium; as root on
-Debian it is installed. Ends with 1 if a bound is not met.
+Times are compared with an empty page from the same server in the same browser. Needs Chromium; as root on Debian, it is
+installed. The exit code is 1 if a limit is exceeded.
 """
 
 import argparse
@@ -17,17 +17,17 @@ from playwright.sync_api import Browser, Page
 from leaderboard.table import Board
 from simulator.cloud.http_messages import HttpRequest, HttpResponse
 from simulator.cloud.http_server import HttpServer, running
+from tests.browser.board_server import BoardApi, serving
 from tests.browser.chromium import launched
-from tests.browser.sample import sample_board
-from tests.browser.stage import BoardApi, serving
+from tests.browser.sample_board import sample_board
 from tests.leaderboard.boards import crowded_board
 
-LIMIT = 400 * 1024  # bytes, compressed, with charts
-SLOWEST = 30  # times an empty page, until the table can be used: far from both what is measured and what would annoy
+MAX_BYTES = 400 * 1024  # compressed, with charts
+MAX_TIME_RATIO = 30  # until the table can be used, in times of an empty page: well above what is measured
 
 
-class Nothing:
-    """An application whose page is empty."""
+class EmptyPage:
+    """An application that serves an empty page."""
 
     def respond(self, request: HttpRequest) -> HttpResponse:  # noqa: ARG002
         return HttpResponse(
@@ -35,14 +35,14 @@ class Nothing:
         )
 
     def reject_early(self, request: HttpRequest) -> HttpResponse | None:
-        """Everybody is."""
+        """Reject no request."""
 
     def reject(self, reason: Any) -> HttpResponse:
         return HttpResponse(reason.value, [], b"")
 
 
-def weigh(browser: Browser, url: str) -> dict[str, int]:
-    """Bytes that came over the wire for each file, headers included, until all charts were drawn."""
+def transfer_sizes(browser: Browser, url: str) -> dict[str, int]:
+    """Return the bytes transferred for each file, headers included, until all charts are drawn."""
     context = browser.new_context()
     page = context.new_page()
     session = context.new_cdp_session(page)
@@ -64,7 +64,7 @@ def weigh(browser: Browser, url: str) -> dict[str, int]:
 
 
 def seconds_until(browser: Browser, url: str, ready: Callable[[Page], Any], repeats: int) -> float:
-    """Median time from asking for a page to its being ready, with nothing kept from before."""
+    """Return the median time from requesting a page until it is ready, without a cache."""
     times = []
     for _ in range(repeats):
         context = browser.new_context()
@@ -76,26 +76,26 @@ def seconds_until(browser: Browser, url: str, ready: Callable[[Page], Any], repe
     return statistics.median(times)
 
 
-def usable(page: Page) -> None:
+def wait_for_table(page: Page) -> None:
     page.wait_for_selector("#finished tr", timeout=120_000)
 
 
-def drawn(page: Page) -> None:
+def wait_for_charts(page: Page) -> None:
     page.wait_for_selector("#chart-length[data-drawn]", timeout=120_000)
 
 
 def distinct(board: Board) -> Board:
-    """The same runs with curves of their own: equal ones, as the sample has them, would compress too well."""
+    """Return the board with a different curve for each run: the sample's equal curves would compress too well."""
     rng = random.Random(0)
     curves = [[round(value * rng.uniform(0.98, 1.02), 12) for value in row.curve] for row in board.rows]
     return replace(board, rows=[replace(row, curve=curve) for row, curve in zip(board.rows, curves, strict=True)])
 
 
 def report(browser: Browser, title: str, board: Board, nothing: float, repeats: int, *, with_data: bool) -> bool:
-    """Print what a board weighs and takes; tell whether it is within the bounds."""
+    """Print sizes and times of a board; return whether they are within the limits."""
     with serving(BoardApi({"dev": board})) as url:
-        weights = weigh(browser, url)
-        table, charts = (seconds_until(browser, url, ready, repeats) for ready in (usable, drawn))
+        weights = transfer_sizes(browser, url)
+        table, charts = (seconds_until(browser, url, ready, repeats) for ready in (wait_for_table, wait_for_charts))
     total, data = sum(weights.values()), sum(size for name, size in weights.items() if name.startswith("v1/"))
     print(f"{title}: {len(board.rows)} runs, {len(board.checkpoints)} checkpoints")
     for name, size in sorted(weights.items(), key=lambda item: -item[1])[:4]:
@@ -105,8 +105,8 @@ def report(browser: Browser, title: str, board: Board, nothing: float, repeats: 
     print(f"  table usable after {table:.2f} s, {table / nothing:.1f}x an empty page; charts after {charts:.2f} s")
     weighed = total if with_data else total - data
     bounds = {
-        f"{'all' if with_data else 'all but data'} under {LIMIT // 1024} KB": weighed < LIMIT,
-        f"usable within {SLOWEST} times an empty page": table < SLOWEST * nothing,
+        f"{'all' if with_data else 'all but data'} under {MAX_BYTES // 1024} KB": weighed < MAX_BYTES,
+        f"usable within {MAX_TIME_RATIO} times an empty page": table < MAX_TIME_RATIO * nothing,
     }
     for bound, is_met in bounds.items():
         print(f"  {'met' if is_met else 'NOT MET'}: {bound}")
@@ -115,14 +115,14 @@ def report(browser: Browser, title: str, board: Board, nothing: float, repeats: 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=5, help="measurements of each time; the median counts")
     repeats = parser.parse_args().repeats
     crowd = distinct(crowded_board(200))
     with launched() as browser:
-        with running(HttpServer(("127.0.0.1", 0), Nothing())) as server:
+        with running(HttpServer(("127.0.0.1", 0), EmptyPage())) as server:
             nothing = seconds_until(browser, server.url, lambda page: page.wait_for_selector("#ready"), repeats)
-        print(f"an empty page is there after {nothing:.2f} s")
-        # data grow with the runs, so that only the usual board has to fit with all it brings
+        print(f"an empty page is ready after {nothing:.2f} s")
+        # Data grow with the number of runs, so only the usual board must fit with its data.
         usual = report(browser, "a dev phase", sample_board(), nothing, repeats, with_data=True)
         crowded = report(browser, "a crowded phase", crowd, nothing, repeats, with_data=False)
     return 0 if usual and crowded else 1

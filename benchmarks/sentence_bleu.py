@@ -1,7 +1,7 @@
-"""Our sentence BLEU against sacreBLEU's cached metric object: calls per second, and the largest difference found.
+"""Our sentence BLEU compared with sacreBLEU: calls per second, and the largest difference of scores.
 
-The pairs have the task's lengths (1 to 25 tokens, 6.6 on average), one side a noisy copy of the other. Where no unigram
-matches, the two differ by design (see leaderboard/metrics/bleu.py); those pairs are counted apart.
+The pairs have the lengths of the task (1 to 25 tokens, 6.6 on average); one side is a noisy copy of the other. If no
+unigram matches, the two scores differ by design (see leaderboard/metrics/bleu.py); such pairs are counted separately.
 """
 
 import random
@@ -20,6 +20,7 @@ Pair = tuple[str, str]
 
 
 def random_pairs(count: int, seed: int) -> list[Pair]:
+    """Return pairs of a hypothesis and its reference."""
     rng = random.Random(seed)
     words = [f"w{rank}" for rank in range(2_000)]
     pairs = []
@@ -33,6 +34,7 @@ def random_pairs(count: int, seed: int) -> list[Pair]:
 
 
 def seconds(function: Callable[[str, str], float], pairs: Sequence[Pair]) -> float:
+    """Return the time to score all pairs."""
     start = time.perf_counter()
     for hypothesis, reference in pairs:
         function(hypothesis, reference)
@@ -40,10 +42,10 @@ def seconds(function: Callable[[str, str], float], pairs: Sequence[Pair]) -> flo
 
 
 def main() -> None:
-    rival = BLEU(smooth_method="floor", smooth_value=0.01, effective_order=True, tokenize="none")
+    sacrebleu = BLEU(smooth_method="floor", smooth_value=0.01, effective_order=True, tokenize="none")
 
     def sacrebleu_score(hypothesis: str, reference: str) -> float:
-        return float(rival.sentence_score(hypothesis, [reference]).score) / 100
+        return float(sacrebleu.sentence_score(hypothesis, [reference]).score) / 100
 
     pairs = random_pairs(PAIRS, seed=17)
     largest, unmatched = 0.0, 0
@@ -53,7 +55,7 @@ def main() -> None:
         else:
             largest = max(largest, abs(sentence_bleu(hypothesis, reference) - sacrebleu_score(hypothesis, reference)))
     timed = pairs[:TIMED_PAIRS]
-    # The best of several passes: noise on a shared machine only ever slows down.
+    # The fastest of several passes counts: noise on a shared machine can only slow it down.
     ours = len(timed) / min(seconds(sentence_bleu, timed) for _ in range(REPEATS))
     theirs = len(timed) / min(seconds(sacrebleu_score, timed) for _ in range(REPEATS))
     print(f"banditmt   {ours:10,.0f} calls/s")

@@ -1,4 +1,4 @@
-// The charts: Vega draws the lines; values under the pointer, the sentence and the table of each are made here.
+// The charts: Vega draws the lines; this module adds the values at the pointer, the sentence and the table.
 
 import { whole } from "./columns.js";
 import { byId, element, setText } from "./elements.js";
@@ -24,7 +24,7 @@ const CONFIG = {
   axisX: { grid: false, format: "~s" },
   point: { size: 36, filled: true },
 };
-// Vega may not turn text into code under the page's security policy: it interprets its expressions instead.
+// The security policy forbids eval, so Vega interprets its expressions (ast).
 const OPTIONS = {
   mode: "vega-lite", ast: true, renderer: "svg", actions: false, defaultStyle: false, tooltip: false, config: CONFIG,
 };
@@ -38,11 +38,11 @@ function loadScript(address) {
   });
 }
 
-// What to change in a chart whose points are counted passes.
-function countedAxis({ encoding }, { counted, board }) {
-  if (!counted) return {};
+// Returns the changes to a chart whose x axis is the number of the held-out pass.
+function passAxis({ encoding }, { byPass, board }) {
+  if (!byPass) return {};
   const count = board.held_out.passes;
-  const axis = { values: Array.from({ length: count }, (_, place) => place + 1), format: "d", labelOverlap: false };
+  const axis = { values: Array.from({ length: count }, (_, index) => index + 1), format: "d", labelOverlap: false };
   const x = { ...encoding.x, title: "held-out pass", axis, scale: { domain: [1, Math.max(2, count)] } };
   return { encoding: { ...encoding, x } };
 }
@@ -69,7 +69,7 @@ class Chart {
     this.details = element(
       "details",
       {},
-      element("summary", {}, "As a table", element("span", { class: "hidden" }, `: ${title}`)),
+      element("summary", {}, "Show as table", element("span", { class: "hidden" }, `: ${title}`)),
       element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `${title} as a table` }, this.table),
     );
     this.details.addEventListener("toggle", () => this.fillTable());
@@ -83,7 +83,7 @@ class Chart {
   }
 
   switcher(id) {
-    const group = element("div", { class: "switch", role: "group", "aria-label": `${this.title}, shown` });
+    const group = element("div", { class: "switch", role: "group", "aria-label": `${this.title}: view` });
     if (this.views.length === 1) return group;
     for (const [view, label] of this.views) {
       const button = element("button", { type: "button", "aria-pressed": String(view === this.view) }, label);
@@ -97,10 +97,10 @@ class Chart {
     return group;
   }
 
-  // What is chosen has changed, or the data have.
-  show(board, chosen, state) {
-    this.shown = [board, chosen, state];
-    this.series = new Series(this.view, board, chosen, state);
+  // Updates the chart after a change of the data or of the selection.
+  show(board, selected, state) {
+    this.shown = [board, selected, state];
+    this.series = new Series(this.view, board, selected, state);
     setText(this.sentence, this.series.sentence());
     const isEmpty = !this.series.lines.length;
     this.plot.hidden = this.details.hidden = isEmpty;
@@ -111,7 +111,7 @@ class Chart {
     return this.draw();
   }
 
-  // One drawing at a time: what changes meanwhile is drawn after it.
+  // Draws one version at a time; changes during drawing are drawn afterwards.
   async draw() {
     if (!this.specs) return;
     this.stale = true;
@@ -130,12 +130,12 @@ class Chart {
   async redraw() {
     const values = this.series.values();
     if (!values.length) return;
-    const kind = `${this.view} by ${this.series.counted ? "pass" : "rounds"}`;
-    const usable = this.drawn?.kind === kind && this.drawn.chart.view.width() > 0; // none if it was out of sight meanwhile
-    if (!usable) {
+    const kind = `${this.view} by ${this.series.byPass ? "pass" : "rounds"}`;
+    const reusable = this.drawn?.kind === kind && this.drawn.chart.view.width() > 0; // 0 if it was drawn while hidden
+    if (!reusable) {
       this.drawn?.chart.finalize();
-      this.drawn = null; // nothing to point at until the next is there
-      const spec = { ...this.specs[this.view], ...countedAxis(this.specs[this.view], this.series), datasets: { points: values } };
+      this.drawn = null; // no values at the pointer until the new chart is drawn
+      const spec = { ...this.specs[this.view], ...passAxis(this.specs[this.view], this.series), datasets: { points: values } };
       this.drawn = { kind, chart: await window.vegaEmbed(this.canvas, spec, OPTIONS) };
     } else {
       await this.drawn.chart.view.data("points", values).resize().runAsync();
@@ -143,12 +143,12 @@ class Chart {
     this.figure.dataset.drawn = this.view;
   }
 
-  // values under the pointer, or at a place that the arrow keys reach
+  // Values at the pointer, or at the position that the arrow keys select
 
   listen() {
     this.plot.addEventListener("pointermove", (event) => this.point(event));
     this.plot.addEventListener("pointerleave", () => this.hide());
-    this.plot.addEventListener("focus", () => this.plot.matches(":focus-visible") && this.showAt(this.place ?? Infinity));
+    this.plot.addEventListener("focus", () => this.plot.matches(":focus-visible") && this.showAt(this.position ?? Infinity));
     this.plot.addEventListener("blur", () => this.hide());
     this.plot.addEventListener("keydown", (event) => {
       const step = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10 }[event.key];
@@ -156,7 +156,7 @@ class Chart {
       if (event.key === "Escape") this.hide();
       if (step === undefined && !(event.key in ends)) return;
       event.preventDefault();
-      this.showAt(event.key in ends ? ends[event.key] : (this.place ?? this.series.rounds.length) + step);
+      this.showAt(event.key in ends ? ends[event.key] : (this.position ?? this.series.rounds.length) + step);
     });
   }
 
@@ -180,17 +180,17 @@ class Chart {
     else this.showAt(this.series.nearest(scale.invert(Math.min(width, Math.max(0, x)))));
   }
 
-  showAt(place) {
+  showAt(index) {
     const { rounds } = this.series;
     if (!this.drawn || !rounds.length) return;
-    this.place = Math.max(0, Math.min(rounds.length - 1, place));
-    const now = rounds[this.place];
+    this.position = Math.max(0, Math.min(rounds.length - 1, index));
+    const now = rounds[this.position];
     const values = this.series.at(now);
-    this.plot.setAttribute("aria-valuenow", this.place);
-    const said = values.map(({ label, text }) => `${isolated(label)} ${text}`).join("; ");
-    this.plot.setAttribute("aria-valuetext", `${this.series.written(now)}: ${said}`);
+    this.plot.setAttribute("aria-valuenow", this.position);
+    const spoken = values.map(({ label, text }) => `${isolated(label)} ${text}`).join("; ");
+    this.plot.setAttribute("aria-valuetext", `${this.series.position(now)}: ${spoken}`);
     this.tip.replaceChildren(
-      element("p", {}, this.series.written(now)),
+      element("p", {}, this.series.position(now)),
       ...values.map(({ label, text, colour, row }) =>
         element(
           "p", {}, element("span", { class: `swatch ${colour} ${row.role}` }), element("bdi", {}, label), element("b", {}, text),
@@ -206,8 +206,8 @@ class Chart {
     const x = left + scale(now);
     Object.assign(this.rule.style, { left: `${x}px`, top: `${top}px`, height: `${height}px` });
     const right = x > left + width / 2;
-    const room = this.plot.clientWidth;
-    const at = right ? Math.max(0, x - this.tip.offsetWidth - 12) : Math.min(x + 12, room - this.tip.offsetWidth);
+    const available = this.plot.clientWidth;
+    const at = right ? Math.max(0, x - this.tip.offsetWidth - 12) : Math.min(x + 12, available - this.tip.offsetWidth);
     Object.assign(this.tip.style, { left: `${Math.max(0, at)}px`, top: `${top}px` });
   }
 
@@ -219,14 +219,14 @@ class Chart {
     if (!this.details.open) return;
     const { series } = this;
     const columns = series.milestones();
-    const head = element("tr", {}, element("th", { scope: "col" }, series.counted ? "Pass" : "Rounds"));
+    const head = element("tr", {}, element("th", { scope: "col" }, series.byPass ? "Pass" : "Rounds"));
     head.append(...columns.map((rounds) => element("th", { scope: "col", class: "number" }, whole(rounds))));
     const lines = series.lines.map((line) => {
       const name = element("th", { scope: "row" }, element("bdi", {}, line.label));
-      const cells = columns.map((rounds) => (line.at.has(rounds) ? series.write(line.at.get(rounds)) : "–"));
+      const cells = columns.map((rounds) => (line.at.has(rounds) ? series.format(line.at.get(rounds)) : "–"));
       return element("tr", {}, name, ...cells.map((text) => element("td", { class: "number" }, text)));
     });
-    const caption = element("caption", { class: "hidden" }, `${this.title}: ${series.what} by run and ${series.counted ? "pass" : "rounds"}`);
+    const caption = element("caption", { class: "hidden" }, `${this.title}: ${series.quantity} by run and ${series.byPass ? "pass" : "rounds"}`);
     this.table.replaceChildren(caption, element("thead", {}, head), element("tbody", {}, ...lines));
   }
 }
@@ -237,7 +237,7 @@ export class Charts {
     byId("charts").replaceChildren(...this.charts.map((chart) => chart.figure));
   }
 
-  // The table does not wait for this.
+  // Loads Vega and the charts; the table does not wait for them.
   async load() {
     try {
       const [specs] = await Promise.all([fetch("charts.json").then((response) => response.json()), loadScript("vega.js")]);
@@ -247,11 +247,11 @@ export class Charts {
       }
     } catch (failure) {
       console.error(failure);
-      for (const chart of this.charts) chart.canvas.textContent = "The chart cannot be drawn now; its table can be read below.";
+      for (const chart of this.charts) chart.canvas.textContent = "The chart cannot be drawn now. Its data are in the table below.";
     }
   }
 
-  show(board, chosen, state) {
-    return Promise.all(this.charts.map((chart) => chart.show(board, chosen, state)));
+  show(board, selected, state) {
+    return Promise.all(this.charts.map((chart) => chart.show(board, selected, state)));
   }
 }

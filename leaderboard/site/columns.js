@@ -1,4 +1,4 @@
-// What the table shows of a run: how each value is read, written and compared.
+// The columns of the table: how to read, format and compare the values of a run.
 
 const withDigits = (digits) => {
   const format = new Intl.NumberFormat("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
@@ -6,11 +6,11 @@ const withDigits = (digits) => {
 };
 
 export const whole = withDigits(0);
-export const one = withDigits(1);
-export const two = withDigits(2);
-export const four = withDigits(4);
+export const oneDecimal = withDigits(1);
+export const twoDecimals = withDigits(2);
+export const fourDecimals = withDigits(4);
 export const percent = (value) => (value == null ? "–" : `${whole(100 * value)} %`);
-export const signed = (write) => (value) => (value > 0 ? `+${write(value)}` : write(value));
+export const signed = (format) => (value) => (value > 0 ? `+${format(value)}` : format(value));
 
 const letter = (group) => (group != null && group <= 26 ? String.fromCharCode(96 + group) : "");
 const lastPass = (row) => row.passes.at(-1);
@@ -19,29 +19,29 @@ const CLOCK = { hour: "2-digit", minute: "2-digit" };
 
 export const dateAndTime = (time) => new Date(time).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium" });
 
-function when(time) {
+function shortTime(time) {
   if (time == null) return "–";
   const date = new Date(time);
   const today = new Date().toDateString() === date.toDateString();
   return date.toLocaleString("en-GB", today ? CLOCK : { day: "numeric", month: "short", ...CLOCK });
 }
 
-// Regret against the chosen oracle, or else against the oracle of the run's family.
+// Returns the regret against the selected oracle, or against the oracle of the run's family.
 export const regretOf = (row, oracle) => (oracle ? row.regrets[oracle] : row.regret?.value);
 
-function half(interval) {
-  return interval ? `±${four((interval[1] - interval[0]) / 2)}` : "";
+function plusMinus(interval) {
+  return interval ? `±${fourDecimals((interval[1] - interval[0]) / 2)}` : "";
 }
 
-// better: "more" or "less", or nothing where neither is; first: which way the first click sorts when nothing is better
+// better: "higher", "lower", or undefined if neither is better
 export const COLUMNS = [
   {
     key: "rank",
     label: "#",
-    title: "Rank by cumulative reward; runs with the same letter do not differ significantly",
-    better: "less",
+    title: "Rank by cumulative reward; runs with the same letter do not differ significantly from the best of them",
+    better: "lower",
     value: (row) => row.rank,
-    write: (row) => (row.rank == null ? "" : `${row.rank}`),
+    format: (row) => (row.rank == null ? "" : `${row.rank}`),
     note: (row) => letter(row.group),
   },
   { key: "system", label: "System", text: true, value: (row) => row.system.toLowerCase() },
@@ -49,87 +49,87 @@ export const COLUMNS = [
     key: "mean_reward",
     label: "Mean reward",
     title: "Reward per round, from 0 to 1",
-    better: "more",
+    better: "higher",
     value: (row) => row.mean_reward,
-    write: (row) => four(row.mean_reward),
-    note: (row) => half(row.interval),
+    format: (row) => fourDecimals(row.mean_reward),
+    note: (row) => plusMinus(row.interval),
   },
   {
     key: "regret",
     label: "Regret",
-    title: "What the oracle earned more, per round",
-    better: "less",
+    title: "How much more reward per round the oracle earned",
+    better: "lower",
     value: (row, state) => regretOf(row, state.against),
-    write: (row, state) => four(regretOf(row, state.against)),
-    note: (row, state) => (state.against || row.role === "oracle" ? "" : half(row.regret?.interval)),
+    format: (row, state) => fourDecimals(regretOf(row, state.against)),
+    note: (row, state) => (state.against || row.role === "oracle" ? "" : plusMinus(row.regret?.interval)),
   },
   {
     key: "gap_closed",
     label: "Gap closed",
-    title: "Share of the way from the family's baseline to its oracle",
-    better: "more",
+    title: "Share of the gap between the family's baseline and its oracle",
+    better: "higher",
     value: (row) => row.gap_closed,
-    write: (row) => percent(row.gap_closed),
+    format: (row) => percent(row.gap_closed),
   },
   {
     key: "reward",
     label: "Reward",
     title: "Cumulative reward",
-    better: "more",
+    better: "higher",
     value: (row) => row.reward,
-    write: (row) => one(row.reward),
+    format: (row) => oneDecimal(row.reward),
   },
   {
     key: "corpus_bleu",
     label: "BLEU",
     title: "Corpus BLEU of the last held-out pass",
-    better: "more",
+    better: "higher",
     value: (row) => lastPass(row)?.corpus_bleu,
-    write: (row) => one(lastPass(row)?.corpus_bleu),
+    format: (row) => oneDecimal(lastPass(row)?.corpus_bleu),
   },
   {
     key: "gain",
     label: "Gain",
-    title: "Corpus BLEU of the last held-out pass over the first",
-    better: "more",
+    title: "Corpus BLEU of the last held-out pass minus that of the first",
+    better: "higher",
     value: (row) => lastPass(row)?.relative_corpus_bleu,
-    write: (row) => signed(one)(lastPass(row)?.relative_corpus_bleu),
+    format: (row) => signed(oneDecimal)(lastPass(row)?.relative_corpus_bleu),
   },
   {
     key: "length_ratio",
     label: "Length",
-    title: "Tokens proposed per token of the references",
+    title: "Proposed tokens per reference token",
     value: (row) => row.length_ratio,
-    write: (row) => two(row.length_ratio),
+    format: (row) => twoDecimals(row.length_ratio),
   },
   {
     key: "progress",
     label: "Rounds",
     title: "Rounds played",
-    better: "more",
+    better: "higher",
     value: (row) => row.rounds,
-    write: (row) => whole(row.rounds),
+    format: (row) => whole(row.rounds),
   },
   {
     key: "speed",
     label: "Per second",
     title: "Rounds per second",
-    better: "more",
+    better: "higher",
     value: (row) => row.speed,
-    write: (row) => one(row.speed),
+    format: (row) => oneDecimal(row.speed),
   },
   {
     key: "last_at",
     label: "Last round",
-    title: "When its last round was played",
+    title: "When the last round was played",
     value: (row) => row.last_at,
-    write: (row) => when(row.last_at),
+    format: (row) => shortTime(row.last_at),
   },
 ];
 
 export const columnOf = (key) => COLUMNS.find((column) => column.key === key);
 
-// A name for every run: its system, and as much more as it takes to tell them apart.
+// Returns a label for every run: its system, with participant and attempt where they are needed to be unique.
 export function labels(rows) {
   const count = (keys) => {
     const counts = new Map();
@@ -147,7 +147,7 @@ export function labels(rows) {
   );
 }
 
-// Sorts runs by a column; what has no value comes last whichever way.
+// Returns the runs sorted by a column; runs without a value come last in either direction.
 export function sorted(rows, { key, descending }, state) {
   const { value } = columnOf(key);
   const factor = descending ? -1 : 1;

@@ -1,16 +1,16 @@
-// Small helpers around the document. Text is always set as text: names come from strangers.
+// Helpers for the document. Text is always set as text, never as markup: participants choose their own names.
 
 export const byId = (id) => document.getElementById(id);
 
-// element("td", {class: "number"}, "text", child, ...)
+// Returns a new element: element("td", {class: "number"}, "text", child, ...)
 export function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
+  const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
-    if (value === true) made.setAttribute(name, "");
-    else if (value !== false && value != null) made.setAttribute(name, value);
+    if (value === true) node.setAttribute(name, "");
+    else if (value !== false && value != null) node.setAttribute(name, value);
   }
-  made.append(...children);
-  return made;
+  node.append(...children);
+  return node;
 }
 
 export function setText(target, text) {
@@ -25,22 +25,22 @@ export function setAttribute(target, name, value) {
   }
 }
 
-// Makes `wanted` the children of `parent`. What is in its place already is not touched, so nothing flickers, and
-// whatever has the focus keeps it.
-export function arrange(parent, wanted) {
+// Sets the children of `parent`. Children that are in place already are not touched, so nothing flickers, and the focus
+// stays where it is.
+export function setChildren(parent, wanted) {
   const focused = document.activeElement;
   const keep = new Set(wanted);
   for (const child of [...parent.children]) if (!keep.has(child)) child.remove();
-  wanted.forEach((child, place) => {
-    if (parent.children[place] !== child) parent.insertBefore(child, parent.children[place] ?? null);
+  wanted.forEach((child, index) => {
+    if (parent.children[index] !== child) parent.insertBefore(child, parent.children[index] ?? null);
   });
   if (focused && focused !== document.activeElement && parent.contains(focused)) focused.focus({ preventScroll: true });
 }
 
-let announced = 0;
+let announcements = 0;
 
-// Says something to those who listen to the page instead of looking at it.
+// Announces something to screen readers.
 export function announce(text) {
-  announced += 1;
-  byId("announcer").textContent = announced % 2 ? text : `${text}\u00a0`; // the same text twice is said twice
+  announcements += 1;
+  byId("announcer").textContent = announcements % 2 ? text : `${text}\u00a0`; // so that the same text is read again
 }

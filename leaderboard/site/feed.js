@@ -1,15 +1,15 @@
-// Where the data come from: asks for the board again and again, and tells the page only when it has changed.
+// The source of the data: polls the board, and notifies the page only when it has changed.
 
-const SOONEST = 3000; // milliseconds between two questions
-const LATEST = 60000;
-const SHARE = 10; // of the time that an answer takes to arrive: a heavy board is asked for less often
+const MIN_INTERVAL = 3000; // milliseconds between two polls
+const MAX_INTERVAL = 60000;
+const INTERVAL_FACTOR = 10; // times the response time: a large board is polled less often
 
-const KEY = "api-key";
+const KEY_NAME = "api-key";
 
-export const storedKey = () => sessionStorage.getItem(KEY);
-export const storeKey = (key) => (key ? sessionStorage.setItem(KEY, key) : sessionStorage.removeItem(KEY));
+export const storedKey = () => sessionStorage.getItem(KEY_NAME);
+export const storeKey = (key) => (key ? sessionStorage.setItem(KEY_NAME, key) : sessionStorage.removeItem(KEY_NAME));
 
-export class RefusedError extends Error {
+export class HttpError extends Error {
   constructor(status) {
     super(`the server answered with ${status}`);
     this.status = status;
@@ -24,61 +24,61 @@ export async function request(address, { headers = {}, signal } = {}) {
     credentials: "same-origin",
     signal,
   });
-  if (!response.ok && response.status !== 304) throw new RefusedError(response.status);
+  if (!response.ok && response.status !== 304) throw new HttpError(response.status);
   return response;
 }
 
 export class Feed {
-  // onBoard(board) when there are new data; onState("live" | "lost" | "refused") after every question
+  // onBoard(board) is called when the data have changed; onState("live" | "lost" | "refused") after every poll
   constructor(settings, { onBoard, onState }) {
     this.settings = settings;
     this.onBoard = onBoard;
     this.onState = onState;
     this.phase = null;
     this.failures = 0;
-    document.addEventListener("visibilitychange", () => document.hidden || this.ask());
-    addEventListener("online", () => this.ask());
+    document.addEventListener("visibilitychange", () => document.hidden || this.poll());
+    addEventListener("online", () => this.poll());
   }
 
   address(phase, kind = "data") {
     return this.settings[kind].replace("{phase}", encodeURIComponent(phase));
   }
 
-  // answer: what the server has said about this phase already, if it was asked
-  follow(phase, answer) {
+  // Starts to poll a phase; `response` is the first response, if the caller has it already.
+  follow(phase, response) {
     this.phase = phase;
     this.etag = null;
-    return this.ask(answer);
+    return this.poll(response);
   }
 
-  // Asks now, and later again. A question that is replaced by another is not waited for.
-  async ask(answer) {
-    if (this.phase === null) return; // a window that comes back has nothing to ask for yet
+  // Polls now, and again after a delay. A poll that another one replaces is aborted.
+  async poll(first) {
+    if (this.phase === null) return; // no phase is followed yet
     clearTimeout(this.timer);
-    this.question?.abort();
-    const question = (this.question = new AbortController());
-    const current = () => this.question === question;
-    const began = performance.now();
+    this.controller?.abort();
+    const controller = (this.controller = new AbortController());
+    const isCurrent = () => this.controller === controller;
+    const start = performance.now();
     try {
       const headers = this.etag ? { "If-None-Match": this.etag } : {};
-      const response = answer ?? (await request(this.address(this.phase), { headers, signal: question.signal }));
+      const response = first ?? (await request(this.address(this.phase), { headers, signal: controller.signal }));
       const board = response.status === 304 ? null : await response.json();
-      if (!current()) return;
+      if (!isCurrent()) return;
       this.failures = 0;
       this.etag = response.headers.get("ETag") ?? this.etag;
       if (board) this.onBoard(board);
       this.onState("live");
     } catch (failure) {
-      if (!current()) return;
+      if (!isCurrent()) return;
       this.failures += 1;
-      this.onState(failure instanceof RefusedError && failure.status < 500 ? "refused" : "lost", failure);
+      this.onState(failure instanceof HttpError && failure.status < 500 ? "refused" : "lost", failure);
     }
-    this.timer = setTimeout(() => document.hidden || this.ask(), this.delay(performance.now() - began));
+    this.timer = setTimeout(() => document.hidden || this.poll(), this.delay(performance.now() - start));
   }
 
-  delay(taken) {
-    if (!this.settings.live) return LATEST;
-    if (this.failures) return Math.min(LATEST / 4, 1000 * 2 ** Math.min(this.failures - 1, 4));
-    return Math.min(LATEST, Math.max(SOONEST, SHARE * taken));
+  delay(responseTime) {
+    if (!this.settings.live) return MAX_INTERVAL;
+    if (this.failures) return Math.min(MAX_INTERVAL / 4, 1000 * 2 ** Math.min(this.failures - 1, 4));
+    return Math.min(MAX_INTERVAL, Math.max(MIN_INTERVAL, INTERVAL_FACTOR * responseTime));
   }
 }

@@ -1,29 +1,29 @@
-// The page: what is shown of which phase, kept in the address so that it can be sent to others.
+// The page: which phase is shown, and how. The address holds this state, so that it can be shared.
 
 import { Charts } from "./charts.js";
-import { dateAndTime, four, labels, one, percent, signed, whole } from "./columns.js";
-import { announce, arrange, byId, element, setAttribute, setText } from "./elements.js";
+import { dateAndTime, fourDecimals, labels, oneDecimal, percent, signed, whole } from "./columns.js";
+import { announce, byId, element, setAttribute, setChildren, setText } from "./elements.js";
 import { Feed, request, storedKey, storeKey } from "./feed.js";
 import { isolated } from "./series.js";
 import { Table } from "./table.js";
 
-const MOST = 10; // runs in one comparison: more lines, and their colours, cannot be told apart
-const LONG = 20; // rows from which on the table scrolls by itself, under its headings
-const FIRST = 4; // ranked runs that are chosen for those who have not chosen
+const MAX_SELECTED = 10; // runs: nobody can tell more lines and colours apart
+const MAX_ROWS = 20; // a longer table scrolls under its headings
+const DEFAULT_SELECTED = 4; // contestants that are selected until the visitor selects runs
 
-const SECTIONS = ["table-section", "charts-section"]; // what is made of a board, and acts on it
+const SECTIONS = ["table-section", "charts-section"]; // hidden until there is a board
 
 class Page {
   constructor(settings) {
     this.settings = settings;
-    this.colours = new Map(); // chosen run: name of its colour
-    this.chosenByUser = false;
+    this.colours = new Map(); // selected run: name of its colour
+    this.selectedByUser = false;
     this.filter = "";
     this.only = false;
     this.against = null;
     this.sort = { key: "rank", descending: false };
     this.table = new Table({
-      onChoose: (run, chosen) => this.choose(run, chosen),
+      onSelect: (run, selected) => this.select(run, selected),
       onSort: (sort) => this.change({ sort }),
     });
     this.charts = new Charts();
@@ -44,55 +44,55 @@ class Page {
     setInterval(() => this.showAge(), 5000);
   }
 
-  // The phase that the address names, or else the longest that has anything to show.
+  // Shows the phase that the address names, or else the longest one with runs.
   async start() {
     const { phases } = this.settings;
     if (!phases.length) return this.showState("none");
     this.readAddress();
-    const named = phases.includes(this.phase);
-    const [phase, answer] = named ? [this.phase] : await this.mostInteresting(phases);
+    const isNamed = phases.includes(this.phase);
+    const [phase, response] = isNamed ? [this.phase] : await this.longestWithRuns(phases);
     const links = phases.map((name) => element("a", { href: `#phase=${encodeURIComponent(name)}` }, name));
     byId("phases").replaceChildren(...links);
-    await this.follow(phase, answer);
+    await this.follow(phase, response);
     await this.charts.load();
   }
 
-  async mostInteresting(phases) {
+  async longestWithRuns(phases) {
     for (const phase of [...phases].reverse()) {
-      const answer = await request(this.feed.address(phase)).catch(() => null);
-      if ((await answer?.clone().json())?.rows.length) return [phase, answer];
+      const response = await request(this.feed.address(phase)).catch(() => null);
+      if ((await response?.clone().json())?.rows.length) return [phase, response];
     }
     return [phases.at(-1)];
   }
 
-  // the address: #phase=dev&runs=a,b&sort=-reward
+  // The address: #phase=dev&runs=a,b&sort=-reward
 
   readAddress() {
-    const said = new URLSearchParams(location.hash.slice(1));
-    const phase = said.get("phase");
+    const parameters = new URLSearchParams(location.hash.slice(1));
+    const phase = parameters.get("phase");
     const changed = phase !== null && phase !== this.phase;
     if (phase !== null) this.phase = phase;
-    if (said.has("sort")) {
-      const sort = said.get("sort");
+    if (parameters.has("sort")) {
+      const sort = parameters.get("sort");
       this.sort = { key: sort.replace(/^-/, ""), descending: sort.startsWith("-") };
     }
-    this.wanted = said.has("runs") ? said.get("runs").split(",").filter(Boolean).map(decodeURIComponent) : null;
+    this.wanted = parameters.has("runs") ? parameters.get("runs").split(",").filter(Boolean).map(decodeURIComponent) : null;
     return changed;
   }
 
   writeAddress() {
-    const said = new URLSearchParams({ phase: this.phase, sort: (this.sort.descending ? "-" : "") + this.sort.key });
-    if (this.chosenByUser) said.set("runs", [...this.colours.keys()].map(encodeURIComponent).join(","));
-    history.replaceState(null, "", `#${said}`);
+    const parameters = new URLSearchParams({ phase: this.phase, sort: (this.sort.descending ? "-" : "") + this.sort.key });
+    if (this.selectedByUser) parameters.set("runs", [...this.colours.keys()].map(encodeURIComponent).join(","));
+    history.replaceState(null, "", `#${parameters}`);
   }
 
-  follow(phase, answer) {
+  follow(phase, response) {
     this.phase = phase;
     this.board = null;
-    for (const id of SECTIONS) byId(id).inert = true; // still of the phase before
+    for (const id of SECTIONS) byId(id).inert = true; // they still show the previous phase
     this.notice("");
     this.colours.clear();
-    this.chosenByUser = this.wanted !== null;
+    this.selectedByUser = this.wanted !== null;
     for (const link of byId("phases").children) {
       setAttribute(link, "aria-current", link.textContent === phase && "page");
     }
@@ -101,45 +101,45 @@ class Page {
     byId("csv").download = `${phase}.csv`;
     byId("json").download = `${phase}.json`;
     byId("key-button").hidden = !this.settings.live;
-    return this.feed.follow(phase, answer);
+    return this.feed.follow(phase, response);
   }
 
-  // data
+  // Data
 
   receive(board) {
-    const before = this.board;
+    const previous = this.board;
     this.board = board;
-    this.chooseFirst();
-    this.offerOracles();
+    this.updateSelection();
+    this.updateOracles();
     this.show();
-    if (before) this.tellNews(before);
+    if (previous) this.announceFinished(previous);
   }
 
-  tellNews(before) {
-    const statuses = new Map(before.rows.map((row) => [row.run, row.status]));
+  announceFinished(previous) {
+    const statuses = new Map(previous.rows.map((row) => [row.run, row.status]));
     const names = labels(this.board.rows);
     for (const row of this.board.rows) {
       if (row.status === "finished" && statuses.has(row.run) && statuses.get(row.run) !== "finished") {
         const rank = row.rank === null ? "" : `, rank ${row.rank}`;
-        announce(`${isolated(names.get(row.run))} has finished: mean reward ${four(row.mean_reward)}${rank}.`);
+        announce(`${isolated(names.get(row.run))} has finished: mean reward ${fourDecimals(row.mean_reward)}${rank}.`);
       }
     }
   }
 
-  chooseFirst() {
+  updateSelection() {
     const known = new Set(this.board.rows.map((row) => row.run));
     if (this.wanted) {
-      for (const run of this.wanted) if (known.has(run)) this.paint(run);
+      for (const run of this.wanted) if (known.has(run)) this.assignColour(run);
       this.wanted = null;
     }
     for (const run of this.colours.keys()) if (!known.has(run)) this.colours.delete(run);
-    if (this.chosenByUser || this.colours.size) return;
-    const contestants = this.board.rows.filter((row) => row.role === "contestant").slice(0, FIRST);
+    if (this.selectedByUser || this.colours.size) return;
+    const contestants = this.board.rows.filter((row) => row.role === "contestant").slice(0, DEFAULT_SELECTED);
     const pinned = this.board.rows.filter((row) => row.role !== "contestant");
-    for (const row of [...contestants, ...pinned]) this.paint(row.run);
+    for (const row of [...contestants, ...pinned]) this.assignColour(row.run);
   }
 
-  offerOracles() {
+  updateOracles() {
     const names = labels(this.board.rows);
     const oracles = this.board.rows.filter((row) => row.role === "oracle");
     const select = byId("against");
@@ -152,32 +152,32 @@ class Page {
     byId("against-field").hidden = oracles.length < 2;
   }
 
-  // choosing
+  // Selection
 
-  // Gives a run the first colour that is free.
-  paint(run) {
-    if (this.colours.size >= MOST) return false;
+  // Selects a run with the first free colour; returns whether there is one.
+  assignColour(run) {
+    if (this.colours.size >= MAX_SELECTED) return false;
     const taken = new Set(this.colours.values());
-    const free = Array.from({ length: MOST }, (_, place) => `series-${place + 1}`).find((each) => !taken.has(each));
+    const free = Array.from({ length: MAX_SELECTED }, (_, index) => `series-${index + 1}`).find((each) => !taken.has(each));
     this.colours.set(run, free);
     return true;
   }
 
-  choose(run, chosen) {
+  select(run, selected) {
     this.notice("");
-    if (!chosen) this.colours.delete(run);
-    else if (!this.colours.has(run) && !this.paint(run)) {
-      this.notice(`${MOST} runs can be compared at once: take one out before adding another.`);
+    if (!selected) this.colours.delete(run);
+    else if (!this.colours.has(run) && !this.assignColour(run)) {
+      this.notice(`You can compare up to ${MAX_SELECTED} runs. Remove one before you add another.`);
     }
-    this.chosenByUser = true;
+    this.selectedByUser = true;
     this.change({});
   }
 
   clear() {
     this.colours.clear();
-    this.chosenByUser = true;
+    this.selectedByUser = true;
     this.change({});
-    announce("No runs are chosen.");
+    announce("No runs are selected.");
   }
 
   change(changes) {
@@ -186,21 +186,21 @@ class Page {
     if (this.board) this.show();
   }
 
-  // showing
+  // Display
 
   show() {
     const { board } = this;
     const names = labels(board.rows);
     const visible = this.table.show(board, this);
     const rows = new Map(board.rows.map((row) => [row.run, row]));
-    const chosen = [...this.colours].map(([run, colour]) => ({ row: rows.get(run), label: names.get(run), colour }));
+    const selected = [...this.colours].map(([run, colour]) => ({ row: rows.get(run), label: names.get(run), colour }));
     this.showSummary(names);
     this.showEmpty(visible);
-    this.showChosen(chosen);
+    this.showSelected(selected);
     for (const id of SECTIONS) byId(id).inert = false;
-    byId("table-section").hidden = false; // before there are data, nothing can be sorted, chosen or saved
+    byId("table-section").hidden = false;
     byId("charts-section").hidden = !board.rows.length;
-    this.charts.show(board, chosen, this);
+    this.charts.show(board, selected, this);
     this.showAge();
   }
 
@@ -227,54 +227,54 @@ class Page {
     setText(byId("title"), `The ${this.phase} phase`);
   }
 
-  // There is no board of this phase: nothing of another one stays beside its name.
+  // Shows only the title, if there is no board of this phase: nothing of another phase may stay.
   showNothing() {
     for (const id of SECTIONS) byId(id).hidden = true;
     this.showTitle();
     for (const id of ["subtitle", "visibility", "tiles", "signatures"]) byId(id).replaceChildren();
   }
 
-  // What is not shown, and why.
+  // Returns a sentence about what is hidden, and why.
   visibility() {
     const { visible, held_out: heldOut } = this.board;
     if (visible === "own") {
       return storedKey()
-        ? "Until this phase is closed, everybody sees only their own runs."
-        : "This phase is public when it is closed. Until then, your key shows your own runs.";
+        ? "Until this phase closes, participants see only their own runs."
+        : "This phase becomes public when it closes. Until then, enter your API key to see your own runs.";
     }
     const hidden = heldOut.passes > 0 && !heldOut.ends.length;
-    return hidden ? "Which rounds are held out is told when the phase is closed; until then passes are only counted." : "";
+    return hidden ? "The positions of the held-out passes are revealed when the phase closes. Until then, passes are only numbered." : "";
   }
 
   showEmpty(visible) {
     setText(byId("empty"), this.whyEmpty());
     byId("empty").hidden = visible > 0;
     byId("board").hidden = visible === 0;
-    byId("board").parentElement.classList.toggle("long", visible > LONG);
+    byId("board").parentElement.classList.toggle("long", visible > MAX_ROWS);
   }
 
   whyEmpty() {
-    if (this.board.rows.length) return "No run matches.";
-    if (this.board.visible === "all") return "Nobody has played a round yet. Runs appear here as soon as they begin.";
+    if (this.board.rows.length) return "No runs match.";
+    if (this.board.visible === "all") return "No rounds have been played yet. Runs appear here as soon as they start.";
     return storedKey() ? "You have not played a round of this phase yet." : "The runs of this phase are not public yet.";
   }
 
-  showChosen(chosen) {
-    const list = byId("chosen");
+  showSelected(selected) {
+    const list = byId("selected");
     const known = new Map([...list.children].map((chip) => [chip.dataset.run, chip]));
-    const chips = chosen.map((each) => known.get(each.row.run) ?? this.makeChip(each));
-    chosen.forEach(({ row, colour }, place) => {
-      setAttribute(chips[place].querySelector(".swatch"), "class", `swatch ${colour} ${row.role}`);
+    const chips = selected.map((each) => known.get(each.row.run) ?? this.makeChip(each));
+    selected.forEach(({ row, colour }, index) => {
+      setAttribute(chips[index].querySelector(".swatch"), "class", `swatch ${colour} ${row.role}`);
     });
-    arrange(list, chips);
-    byId("clear").hidden = !chosen.length;
+    setChildren(list, chips);
+    byId("clear").hidden = !selected.length;
   }
 
   makeChip({ row, label }) {
-    const button = element("button", { type: "button", title: `Take ${label} out` }, element("span", { class: "swatch" }));
+    const button = element("button", { type: "button", title: `Remove ${label}` }, element("span", { class: "swatch" }));
     button.append(element("bdi", {}, label), element("span", { "aria-hidden": "true" }, "×"));
-    button.append(element("span", { class: "hidden" }, ", take out"));
-    button.addEventListener("click", () => this.choose(row.run, false));
+    button.append(element("span", { class: "hidden" }, ", remove"));
+    button.addEventListener("click", () => this.select(row.run, false));
     const chip = element("li", {}, button);
     chip.dataset.run = row.run;
     return chip;
@@ -290,38 +290,38 @@ class Page {
 
   showState(state, failure) {
     const status = byId("status");
-    const before = status.dataset.state;
+    const previous = status.dataset.state;
     status.dataset.state = state === "live" && !this.settings.live ? "static" : state;
     if (["lost", "refused"].includes(state) && !this.board) this.showNothing();
-    if (state === "lost" && before !== "lost") {
-      announce(`The server cannot be reached.${this.board ? " What is shown may be old." : ""}`);
+    if (state === "lost" && previous !== "lost") {
+      announce(`The server cannot be reached.${this.board ? " The data shown may be out of date." : ""}`);
     }
-    if (state === "live" && before === "lost") announce("The server is back.");
-    if (state === "refused") this.refused(failure);
+    if (state === "live" && previous === "lost") announce("The server is back.");
+    if (state === "refused") this.showRefusal(failure);
     else if (byId("notice").dataset.failure) this.notice("");
     this.showAge();
   }
 
-  refused(failure) {
+  showRefusal(failure) {
     if (failure.status === 403 && storedKey()) {
-      this.notice("The server does not know this key. The public view needs none.");
+      this.notice("The server does not accept this API key. You see the public view, which needs no key.");
       storeKey(null);
       this.feed.follow(this.phase);
     } else {
       this.notice(failure.message);
-      byId("notice").dataset.failure = "yes"; // goes away with the failure
+      byId("notice").dataset.failure = "yes"; // cleared by the next success
     }
   }
 
   showAge() {
     const { state } = byId("status").dataset;
     const time = this.board?.updated_at;
-    const clock = time ? `data of ${dateAndTime(time)}` : "no data yet";
-    const said = { live: `live · ${clock}`, static: clock, lost: `no connection · ${clock}`, refused: "refused", none: "there are no phases yet" }[state];
-    setText(byId("status-text"), said ?? "loading");
+    const age = time ? `data from ${dateAndTime(time)}` : "no data yet";
+    const text = { live: `live · ${age}`, static: age, lost: `no connection · ${age}`, refused: "request refused", none: "there are no phases yet" }[state];
+    setText(byId("status-text"), text ?? "loading");
   }
 
-  // A link carries no key: with one, the file is fetched first.
+  // A link cannot send an API key: with a key, the file is fetched first.
   async download(event) {
     if (!storedKey()) return;
     event.preventDefault();
@@ -332,32 +332,32 @@ class Page {
       element("a", { href: address, download }).click();
       URL.revokeObjectURL(address);
     } catch {
-      this.notice(`${download} cannot be fetched now; try again later.`);
+      this.notice(`${download} cannot be downloaded now. Try again later.`);
     }
   }
 }
 
-// What a visitor asks first: who leads, who came closest, who learned most.
+// Returns the tiles: the leader, who closed most of the gap, who gained most BLEU, and how many have finished.
 function tilesOf(board, names) {
   const contestants = board.rows.filter((row) => row.role === "contestant");
-  const most = (value) => {
+  const highest = (value) => {
     const known = contestants.filter((row) => value(row) != null);
     return known.reduce((best, row) => (best === null || value(row) > value(best) ? row : best), null);
   };
   const gain = (row) => (row.passes.length > 1 ? row.passes.at(-1).relative_corpus_bleu : null);
   const leader = contestants.find((row) => row.rank === 1);
-  const [closest, learner] = [most((row) => row.gap_closed), most(gain)];
-  const underWay = contestants.filter((row) => row.status === "running").length;
+  const [closest, learner] = [highest((row) => row.gap_closed), highest(gain)];
+  const running = contestants.filter((row) => row.status === "running").length;
   const finished = contestants.filter((row) => row.status === "finished").length;
   return [
-    leader && ["Leads", names.get(leader.run), four(leader.mean_reward)],
-    closest && ["Closed most of the gap", names.get(closest.run), percent(closest.gap_closed)],
-    learner && ["Gained most BLEU", names.get(learner.run), signed(one)(gain(learner))],
-    contestants.length && ["Finished", `${underWay} under way`, whole(finished)],
+    leader && ["Leader", names.get(leader.run), fourDecimals(leader.mean_reward)],
+    closest && ["Most of the gap closed", names.get(closest.run), percent(closest.gap_closed)],
+    learner && ["Largest BLEU gain", names.get(learner.run), signed(oneDecimal)(gain(learner))],
+    contestants.length && ["Finished", `${running} running`, whole(finished)],
   ].filter(Boolean);
 }
 
-// Not by the address, which tells what is shown.
+// Moves the focus without changing the address, which holds the state of the page.
 function listenToSkip() {
   byId("skip").addEventListener("click", (event) => {
     event.preventDefault();
@@ -374,7 +374,7 @@ function listenToTheme() {
     try {
       localStorage.setItem("theme", root.dataset.theme);
     } catch {
-      // storage is forbidden: then the choice lasts as long as the page
+      // storage is blocked: the choice lasts until the page is closed
     }
   });
 }

@@ -1,98 +1,98 @@
-// What the charts show: for every chosen run a line of points, and a sentence about all of them.
+// The data of the charts: a line of points for every selected run, and a sentence about all of them.
 
-import { four, one, regretOf, signed, two, whole } from "./columns.js";
+import { fourDecimals, oneDecimal, regretOf, signed, twoDecimals, whole } from "./columns.js";
 
-const SETTLED = 10; // rounds of a long phase before which a mean is noise that would squeeze the rest of its curve
+const MIN_REGRET_ROUNDS = 10; // of a long phase: the noise of earlier means would squeeze the rest of the curve
 
 function curve(value) {
   return (row, board, state) => {
-    const first = board.total >= 100 * SETTLED ? SETTLED : 1;
-    return row.curve.flatMap((reward, place) => {
-      const rounds = board.checkpoints[place];
-      const found = rounds < first ? null : value(reward, place, rounds, row, board, state);
-      return found == null ? [] : [[rounds, found]];
+    const first = board.total >= 100 * MIN_REGRET_ROUNDS ? MIN_REGRET_ROUNDS : 1;
+    return row.curve.flatMap((reward, index) => {
+      const rounds = board.checkpoints[index];
+      const point = rounds < first ? null : value(reward, index, rounds, row, board, state);
+      return point == null ? [] : [[rounds, point]];
     });
   };
 }
 
-// Until a phase is closed the service does not tell where its passes end: then they are only counted.
+// Until a phase closes, the service hides where its passes end: then x is the number of the pass.
 const pass = (field) => (row, board) =>
   row.passes.map((each) => [board.held_out.ends[each.held_out_pass] ?? each.held_out_pass + 1, each[field]]);
 
-function regretAt(reward, place, rounds, row, board, state) {
+function regretAt(reward, index, rounds, row, board, state) {
   const run = state.against ?? row.regret?.oracle;
   if (run === undefined || run === row.run || regretOf(row, state.against) == null) return null;
-  const oracle = board.rows.find((other) => other.run === run)?.curve[place];
+  const oracle = board.rows.find((other) => other.run === run)?.curve[index];
   return oracle === undefined ? null : (oracle - reward) / rounds;
 }
 
-// Why a chart has nothing to show, in words.
+// Sentences that explain why a chart is empty.
 
-const NOTHING_YET = "None of the chosen runs has anything to show here yet.";
+const NO_DATA_YET = "The selected runs have no data for this chart yet.";
 
-function whyNoRegret(board, chosen) {
+function whyNoRegret(board, selected) {
   if (!board.rows.some((row) => row.role === "oracle")) {
     return board.visible === "own"
-      ? "Regret is what an oracle earned more; the oracles' runs are not shown before this phase is closed."
-      : "Regret is what an oracle earned more, and this phase has no oracle yet.";
+      ? "Regret is measured against an oracle. Oracles are hidden until this phase closes."
+      : "Regret is measured against an oracle, and this phase has no oracle yet.";
   }
-  return chosen.every(({ row }) => row.role === "oracle") ? "Regret is measured against oracles: choose other runs, too." : NOTHING_YET;
+  return selected.every(({ row }) => row.role === "oracle") ? "Oracles have no regret of their own: select other runs, too." : NO_DATA_YET;
 }
 
 function whyNoPasses(board) {
   if (board.visible === "own") {
-    return "Not told before this phase is closed, because nobody may know which rounds are held out.";
+    return "Hidden until this phase closes, because participants must not learn which rounds are held out.";
   }
   const { passes } = board.held_out;
   if (!passes) return "This phase has no held-out passes.";
-  if (board.held_out.ends.length) return NOTHING_YET;
-  return `The first of ${passes} held-out passes is told when a run has played 1/${passes} of its rounds, so that nobody learns which rounds are held out.`;
+  if (board.held_out.ends.length) return NO_DATA_YET;
+  return `The first of ${passes} held-out passes is shown when a run has played 1/${passes} of its rounds, so that the time does not reveal which rounds are held out.`;
 }
 
-// Each view is one of the charts that the server describes; best tells which end of the scale is good.
+// Each view has a chart in charts.json; `best` says which values are good.
 const VIEWS = {
-  regret: { points: curve(regretAt), write: four, best: "lowest", what: "running regret", why: whyNoRegret },
+  regret: { points: curve(regretAt), format: fourDecimals, best: "lowest", quantity: "running regret", whyEmpty: whyNoRegret },
   mean_reward: {
-    points: curve((reward, _place, rounds) => reward / rounds),
-    write: four,
+    points: curve((reward, _index, rounds) => reward / rounds),
+    format: fourDecimals,
     best: "highest",
-    what: "reward per round",
+    quantity: "reward per round",
   },
-  reward: { points: curve((reward) => reward), write: one, best: "highest", what: "cumulative reward" },
+  reward: { points: curve((reward) => reward), format: oneDecimal, best: "highest", quantity: "cumulative reward" },
   corpus_bleu: {
     points: pass("corpus_bleu"),
-    write: one,
+    format: oneDecimal,
     best: "highest",
-    what: "held-out corpus BLEU",
-    why: whyNoPasses,
+    quantity: "held-out corpus BLEU",
+    whyEmpty: whyNoPasses,
   },
   relative_corpus_bleu: {
     points: pass("relative_corpus_bleu"),
-    write: signed(one),
+    format: signed(oneDecimal),
     best: "highest",
-    what: "gain in corpus BLEU",
-    why: whyNoPasses,
+    quantity: "gain in corpus BLEU",
+    whyEmpty: whyNoPasses,
   },
   sentence_bleu: {
     points: pass("sentence_bleu"),
-    write: one,
+    format: oneDecimal,
     best: "highest",
-    what: "held-out sentence BLEU",
-    why: whyNoPasses,
+    quantity: "held-out sentence BLEU",
+    whyEmpty: whyNoPasses,
   },
   relative_sentence_bleu: {
     points: pass("relative_sentence_bleu"),
-    write: signed(one),
+    format: signed(oneDecimal),
     best: "highest",
-    what: "gain in sentence BLEU",
-    why: whyNoPasses,
+    quantity: "gain in sentence BLEU",
+    whyEmpty: whyNoPasses,
   },
   length_ratio: {
     points: pass("length_ratio"),
-    write: two,
+    format: twoDecimals,
     best: "closest to 1",
-    what: "length ratio",
-    why: whyNoPasses,
+    quantity: "length ratio",
+    whyEmpty: whyNoPasses,
   },
 };
 
@@ -113,20 +113,20 @@ export const CHARTS = [
 ];
 
 export class Series {
-  // chosen: [{row, label, colour}]
-  constructor(view, board, chosen, state) {
-    Object.assign(this, { why: () => NOTHING_YET }, VIEWS[view]);
+  // selected: [{row, label, colour}]
+  constructor(view, board, selected, state) {
+    Object.assign(this, { whyEmpty: () => NO_DATA_YET }, VIEWS[view]);
     this.view = view;
     this.board = board;
-    this.chosen = chosen;
-    this.counted = this.why === whyNoPasses && !board.held_out.ends.length; // x is a number of passes, not of rounds
-    const found = chosen.map((each) => ({ ...each, points: this.points(each.row, board, state) }));
-    this.lines = found.filter((line) => line.points.length);
+    this.selected = selected;
+    this.byPass = this.whyEmpty === whyNoPasses && !board.held_out.ends.length; // x is the number of a pass, not of rounds
+    const lines = selected.map((each) => ({ ...each, points: this.points(each.row, board, state) }));
+    this.lines = lines.filter((line) => line.points.length);
     for (const line of this.lines) line.at = new Map(line.points);
     this.rounds = [...new Set(this.lines.flatMap((line) => line.points.map(([rounds]) => rounds)))].sort((a, b) => a - b);
   }
 
-  // As the chart's data set wants them.
+  // Returns the data set of the chart.
   values() {
     return this.lines.flatMap(({ row, colour, points }) =>
       points.map(([rounds, value]) => ({
@@ -139,26 +139,27 @@ export class Series {
     );
   }
 
-  // A place on the axis, in words.
-  written(x) {
-    return this.counted ? `pass ${x}` : `${whole(x)} rounds`;
+  // Returns a position on the x axis as text.
+  position(x) {
+    return this.byPass ? `pass ${x}` : `${whole(x)} rounds`;
   }
 
-  // Best first.
+  // Returns the lines sorted by a value, best first.
   ordered(lines, value) {
-    const badness = { lowest: (v) => v, highest: (v) => -v, "closest to 1": (v) => Math.abs(v - 1) }[this.best];
-    return [...lines].sort((a, b) => badness(value(a)) - badness(value(b)));
+    const cost = { lowest: (v) => v, highest: (v) => -v, "closest to 1": (v) => Math.abs(v - 1) }[this.best];
+    return [...lines].sort((a, b) => cost(value(a)) - cost(value(b)));
   }
 
-  // [{label, colour, role, text}] of all runs at a number of rounds, best first.
+  // Returns [{label, colour, row, text}] of all runs at a number of rounds, best first.
   at(rounds) {
-    const there = this.lines.filter((line) => line.at.has(rounds));
-    return this.ordered(there, (line) => line.at.get(rounds)).map((line) => ({
+    const known = this.lines.filter((line) => line.at.has(rounds));
+    return this.ordered(known, (line) => line.at.get(rounds)).map((line) => ({
       ...line,
-      text: this.write(line.at.get(rounds)),
+      text: this.format(line.at.get(rounds)),
     }));
   }
 
+  // Returns the index of the nearest number of rounds with data.
   nearest(rounds) {
     let low = 0;
     let high = this.rounds.length - 1;
@@ -171,29 +172,30 @@ export class Series {
     return low;
   }
 
+  // Returns a sentence that describes the chart.
   sentence() {
-    if (!this.chosen.length) return "No run is chosen: tick some in the table.";
-    if (!this.lines.length) return this.why(this.board, this.chosen);
+    if (!this.selected.length) return "No runs are selected. Select some in the table.";
+    if (!this.lines.length) return this.whyEmpty(this.board, this.selected);
     const last = (line) => line.points.at(-1);
     const [best, ...others] = this.ordered(this.lines, (line) => last(line)[1]);
-    const said = (line) => `${isolated(line.label)} (${this.write(last(line)[1])})`;
-    const when = `${this.counted ? "in" : "after"} ${this.written(last(best)[0])}`;
-    if (!others.length) return `The ${this.what} of ${said(best)}, ${when}, is all there is to compare.`;
-    const superlative = this.best.startsWith("closest") ? `${this.what} ${this.best}` : `${this.best} ${this.what}`;
-    const rest = others.length > 1 ? `; ${said(others.at(-1))} comes last` : "";
-    return `Of ${this.lines.length} runs, ${said(best)} has the ${superlative} ${when}, followed by ${said(others[0])}${rest}.`;
+    const describe = (line) => `${isolated(line.label)} (${this.format(last(line)[1])})`;
+    const when = `${this.byPass ? "in" : "after"} ${this.position(last(best)[0])}`;
+    if (!others.length) return `Only one run has data: the ${this.quantity} of ${describe(best)} ${when}.`;
+    const superlative = this.best.startsWith("closest") ? `${this.quantity} ${this.best}` : `${this.best} ${this.quantity}`;
+    const rest = others.length > 1 ? `; ${describe(others.at(-1))} comes last` : "";
+    return `Of ${this.lines.length} runs, ${describe(best)} has the ${superlative} ${when}, followed by ${describe(others[0])}${rest}.`;
   }
 
-  // Rounds worth a column: all of them if they are few, else about one for each doubling.
-  milestones(most = 12) {
-    if (this.rounds.length <= most) return this.rounds;
+  // Returns the rounds for the columns of a table: all if they are few, else about one for each doubling.
+  milestones(max = 12) {
+    if (this.rounds.length <= max) return this.rounds;
     const kept = [];
-    for (let wanted = this.rounds.at(-1); wanted >= 1 && kept.length < most; wanted /= 2) {
+    for (let wanted = this.rounds.at(-1); wanted >= 1 && kept.length < max; wanted /= 2) {
       kept.unshift(this.rounds[this.nearest(wanted)]);
     }
     return [...new Set(kept)];
   }
 }
 
-// A name that cannot turn the sentence around it.
+// Isolates a name, so that right-to-left text does not reverse the sentence around it.
 export const isolated = (name) => `\u2068${name}\u2069`;

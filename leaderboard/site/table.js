@@ -1,32 +1,32 @@
-// The table of runs: pinned oracles and baselines, finished runs, and those that are not finished.
+// The table of runs: oracles and baselines on top, then finished runs, then unfinished ones.
 
 import { COLUMNS, columnOf, labels, percent, sorted } from "./columns.js";
-import { arrange, byId, element, setAttribute, setText } from "./elements.js";
+import { byId, element, setAttribute, setChildren, setText } from "./elements.js";
 
 const SECTIONS = [
   ["references", "Oracles and baselines", (row) => row.role !== "contestant"],
   ["finished", "Finished", (row) => row.role === "contestant" && row.status === "finished"],
-  ["unfinished", "Under way or abandoned, not ranked", (row) => row.role === "contestant" && row.status !== "finished"],
+  ["unfinished", "Running or abandoned, not ranked", (row) => row.role === "contestant" && row.status !== "finished"],
 ];
 
-const ARROWS = { more: ["↑", "more is better"], less: ["↓", "less is better"] };
+const ARROWS = { higher: ["↑", "higher is better"], lower: ["↓", "lower is better"] };
 
-// Best first where something is better, else from the least.
-const bestFirst = (column) => column.better === "more";
+// The first click on a heading shows the best value first, or the lowest if neither direction is better.
+const firstDescending = (column) => column.better === "higher";
 
 export class Table {
-  // onChoose(run, chosen), onSort({key, descending})
-  constructor({ onChoose, onSort }) {
-    this.onChoose = onChoose;
+  // Callbacks: onSelect(run, selected), onSort({key, descending})
+  constructor({ onSelect, onSort }) {
+    this.onSelect = onSelect;
     this.onSort = onSort;
-    this.rows = new Map(); // run: its elements
+    this.rows = new Map(); // run: elements of its row
     this.headings = this.makeHeadings();
     this.titles = new Map(SECTIONS.map(([id, title]) => [id, this.makeTitle(title)]));
   }
 
   makeHeadings() {
-    const choose = element("th", { scope: "col", class: "choose" }, element("span", { class: "hidden" }, "Compare"));
-    const made = COLUMNS.map((column) => {
+    const select = element("th", { scope: "col", class: "select" }, element("span", { class: "hidden" }, "Compare"));
+    const headings = COLUMNS.map((column) => {
       const button = element("button", { type: "button", title: column.title ?? false }, column.label);
       if (column.better) {
         const [arrow, meaning] = ARROWS[column.better];
@@ -39,8 +39,8 @@ export class Table {
       button.addEventListener("click", () => this.sortBy(column));
       return element("th", { scope: "col", class: `column-${column.key}${column.text ? "" : " number"}` }, button);
     });
-    byId("headings").replaceChildren(choose, ...made);
-    return new Map(COLUMNS.map((column, place) => [column.key, made[place]]));
+    byId("headings").replaceChildren(select, ...headings);
+    return new Map(COLUMNS.map((column, index) => [column.key, headings[index]]));
   }
 
   makeTitle(title) {
@@ -50,21 +50,21 @@ export class Table {
 
   sortBy(column) {
     const same = this.sort.key === column.key;
-    this.onSort({ key: column.key, descending: same ? !this.sort.descending : bestFirst(column) });
+    this.onSort({ key: column.key, descending: same ? !this.sort.descending : firstDescending(column) });
   }
 
-  // state: {sort, filter, only, against, colours: Map of chosen run to its colour}
+  // Shows a board; returns how many runs are visible. state: {sort, filter, only, against, colours: Map of selected runs}
   show(board, state) {
     this.sort = columnOf(state.sort.key) ? state.sort : { key: "rank", descending: false };
     this.showSort();
     const names = labels(board.rows);
     const visible = board.rows.filter((row) => this.matches(row, state));
-    const living = new Set(board.rows.map((row) => row.run));
-    for (const run of this.rows.keys()) if (!living.has(run)) this.rows.delete(run);
+    const current = new Set(board.rows.map((row) => row.run));
+    for (const run of this.rows.keys()) if (!current.has(run)) this.rows.delete(run);
     for (const [id, , belongs] of SECTIONS) {
-      const rows = sorted(visible.filter(belongs), this.sort, state); // without ranks, as the board has them: by reward
+      const rows = sorted(visible.filter(belongs), this.sort, state); // runs without a rank keep the board's order
       const shown = rows.map((row) => this.update(row, names.get(row.run), state));
-      arrange(byId(id), shown.length ? [this.titles.get(id), ...shown] : []);
+      setChildren(byId(id), shown.length ? [this.titles.get(id), ...shown] : []);
     }
     return visible.length;
   }
@@ -84,25 +84,25 @@ export class Table {
   }
 
   update(row, name, state) {
-    const parts = this.rows.get(row.run) ?? this.make(row);
+    const parts = this.rows.get(row.run) ?? this.makeRow(row);
     const colour = state.colours.get(row.run);
-    setAttribute(parts.line, "class", `${row.role} ${row.status}${colour ? " is-chosen" : ""}`);
+    setAttribute(parts.line, "class", `${row.role} ${row.status}`);
     parts.box.checked = colour !== undefined;
     setAttribute(parts.box, "aria-label", `Compare ${name}`);
     setAttribute(parts.swatch, "class", colour ? `swatch ${colour} ${row.role}` : "swatch");
     setText(parts.badge, this.badge(row));
     setAttribute(parts.badge, "class", `badge ${row.role === "contestant" ? row.status : row.role}`);
     for (const [column, value, note] of parts.cells) {
-      setText(value, column.write(row, state));
+      setText(value, column.format(row, state));
       setText(note, this.note(column, row, state));
     }
     return parts.line;
   }
 
   badge(row) {
-    const said = row.role === "contestant" ? [] : [row.role];
-    if (row.status !== "finished") said.push(row.status);
-    return said.join(", ");
+    const words = row.role === "contestant" ? [] : [row.role];
+    if (row.status !== "finished") words.push(row.status);
+    return words.join(", ");
   }
 
   note(column, row, state) {
@@ -110,13 +110,13 @@ export class Table {
     return column.note?.(row, state) ?? "";
   }
 
-  make(row) {
+  makeRow(row) {
     const box = element("input", { type: "checkbox" });
-    box.addEventListener("change", () => this.onChoose(row.run, box.checked));
+    box.addEventListener("change", () => this.onSelect(row.run, box.checked));
     const swatch = element("span", { class: "swatch" });
     const badge = element("span", { class: "badge" });
     const cells = [];
-    const line = element("tr", {}, element("td", { class: "choose" }, element("label", {}, box, swatch)));
+    const line = element("tr", {}, element("td", { class: "select" }, element("label", {}, box, swatch)));
     for (const column of COLUMNS) {
       if (column.text) {
         line.append(this.makeName(row, badge));

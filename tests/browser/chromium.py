@@ -1,4 +1,4 @@
-"""Debian's Chromium, driven by playwright."""
+"""Debian's Chromium, controlled by playwright."""
 
 import os
 import shutil
@@ -20,27 +20,27 @@ FLAGS = [
 ]
 
 
-class MissingError(Exception):
-    """There is no browser here, and it cannot be installed."""
+class MissingBrowserError(Exception):
+    """Chromium is missing and cannot be installed."""
 
 
 def executable() -> str:
-    """Where Chromium is; on a machine that we administer, it is installed if need be."""
+    """Return the path of Chromium; as root on Debian, install it if it is missing."""
     found = shutil.which("chromium")
     if found:
         return found
     if os.geteuid() != 0 or not shutil.which("apt-get"):
-        raise MissingError("chromium is not installed: apt-get install chromium")
+        raise MissingBrowserError("chromium is not installed; run: apt-get install chromium")
     for command in (["apt-get", "update"], ["apt-get", "install", "-y", "chromium"]):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
-            raise MissingError(f"{' '.join(command)} failed: {done.stderr.strip()[-200:]}")
+            raise MissingBrowserError(f"{' '.join(command)} failed: {done.stderr.strip()[-200:]}")
     return shutil.which("chromium") or "/usr/bin/chromium"
 
 
 @contextmanager
 def launched() -> Iterator[Browser]:
-    """A browser for as long as the block lasts."""
+    """Launch a browser, and close it at the end of the block."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable(), args=FLAGS)
         try:

@@ -1,6 +1,6 @@
 """``make screenshots``: pictures of the page for the documentation, light, dark and on a phone.
 
-They show what `make demo` left behind; where nobody has run it, a made-up board. ``--store`` names any other store.
+They show the boards of ``make demo`` if it has been run, else an invented board.
 """
 
 import argparse
@@ -14,36 +14,36 @@ from lambdas.scoreboard import Scoreboard
 from leaderboard.table import Board
 from simulator.cli.stores import open_existing_store
 from simulator.tasks import DEMO_STORE
+from tests.browser.board_server import BoardApi, serving
 from tests.browser.chromium import launched
-from tests.browser.sample import sample_board
-from tests.browser.stage import BoardApi, serving
+from tests.browser.sample_board import sample_board
 
-MARGIN = 16  # pixels below what is shown last
-DRAWN = "[...document.querySelectorAll('figure.card:not(.nothing)')].every(each => each.dataset.drawn)"
-POINTED: Position = {"x": 780, "y": 110}  # in the first chart, so that values are shown
+BOTTOM_MARGIN = 16  # pixels
+ALL_DRAWN = "[...document.querySelectorAll('figure.card:not(.nothing)')].every(each => each.dataset.drawn)"
+POINTER: Position = {"x": 780, "y": 110}  # in the first chart, so that values are shown
 
 
 class Picture(NamedTuple):
-    """What is to be seen, and how."""
+    """One screenshot."""
 
     name: str
     width: int
     scheme: Literal["light", "dark"]
-    begins: str  # with this element
-    ends: str  # and with this one
-    points: bool = False  # at values in the first chart
-    sharpness: float = 1.0  # pixels of the picture per pixel of the page
+    first: str  # selector of the first element shown
+    last: str  # selector of the last one
+    shows_values: bool = False  # with the pointer on the first chart
+    device_scale: float = 1.0  # pixels of the picture per pixel of the page
 
 
 PICTURES = [
     Picture("light", 1280, "light", "header", "#chart-regret"),
-    Picture("dark", 1280, "dark", "#charts-section", "#chart-length", points=True),
-    Picture("phone", 390, "light", "header", "#board", sharpness=1.5),
+    Picture("dark", 1280, "dark", "#charts-section", "#chart-length", shows_values=True),
+    Picture("phone", 390, "light", "header", "#board", device_scale=1.5),
 ]
 
 
 def stored_boards(address: str) -> dict[str, Board]:
-    """The boards of all phases in a store, as the organiser sees them."""
+    """Return the boards of all phases in a store, as the organiser sees them."""
     store = open_existing_store(address)
     try:
         scoreboard = Scoreboard(store)
@@ -57,43 +57,43 @@ def stored_boards(address: str) -> dict[str, Board]:
 
 
 def take(browser: Browser, url: str, picture: Picture, path: Path) -> None:
-    """One picture, when all is drawn."""
+    """Take a screenshot when all charts are drawn."""
     context = browser.new_context(
         viewport={"width": picture.width, "height": 800},
         color_scheme=picture.scheme,
-        device_scale_factor=picture.sharpness,
+        device_scale_factor=picture.device_scale,
         timezone_id="UTC",
         reduced_motion="reduce",
     )
     page = context.new_page()
     page.goto(url)
     page.wait_for_selector("#chart-reward[data-drawn]", timeout=120_000)
-    page.wait_for_function(DRAWN)
-    top, bottom = edge(page, picture.begins, "top"), edge(page, picture.ends, "bottom") + MARGIN
+    page.wait_for_function(ALL_DRAWN)
+    top, bottom = edge(page, picture.first, "top"), edge(page, picture.last, "bottom") + BOTTOM_MARGIN
     page.set_viewport_size({"width": picture.width, "height": round(bottom - top)})
     page.evaluate("top => scrollTo(0, top)", top)
-    if picture.points:
-        page.locator("#chart-regret .plot").hover(position=POINTED)
+    if picture.shows_values:
+        page.locator("#chart-regret .plot").hover(position=POINTER)
     page.screenshot(path=path)
     context.close()
 
 
 def edge(page: Page, selector: str, side: Literal["top", "bottom"]) -> float:
-    """Where an element begins or ends, from the top of the page."""
+    """Return the position of an element's edge, from the top of the page."""
     box = page.locator(selector).evaluate("each => each.getBoundingClientRect().toJSON()")
     return float(box[side] + page.evaluate("scrollY"))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--store", help="whose boards to show, such as sqlite:PATH; else the demo's, or a made-up one")
-    parser.add_argument("--folder", type=Path, default=Path("docs/images"))
+    parser.add_argument("--store", help="the store whose boards to show, such as sqlite:PATH")
+    parser.add_argument("--folder", type=Path, default=Path("docs/images"), help="where to write the pictures")
     options = parser.parse_args()
     store = options.store or (f"sqlite:{DEMO_STORE}" if DEMO_STORE.is_file() else None)
-    print(f"the boards of {store}" if store else "a made-up board; after `make demo`, its leaderboard is shown")
+    print(f"boards of {store}" if store else "an invented board; run `make demo` to show its boards instead")
     boards = stored_boards(store) if store else {"dev": sample_board()}
     if not any(board.rows for board in boards.values()):
-        parser.exit(1, f"nobody has played a round in {store}\n")
+        parser.exit(1, f"{store} has no rounds to show\n")
     options.folder.mkdir(parents=True, exist_ok=True)
     with serving(BoardApi(boards)) as url, launched() as browser:
         for picture in PICTURES:

@@ -1,4 +1,4 @@
-"""The plainest web server there is: the files of a folder, without any headers but their type."""
+"""A minimal web server: the files of a folder, with no headers but their type."""
 
 from pathlib import PurePosixPath
 
@@ -7,7 +7,7 @@ from simulator.cloud.http_messages import HttpResponse
 
 
 class StaticFiles:
-    """An application that knows nothing about the page."""
+    """An application that serves the files of a folder."""
 
     def __init__(self, folder):
         self._folder = folder

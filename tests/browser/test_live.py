@@ -1,4 +1,4 @@
-"""The page over the real service: what is played is what is shown."""
+"""The page with the real service: played rounds appear."""
 
 import pytest
 from playwright.sync_api import expect
@@ -35,9 +35,9 @@ def url(service):
         wiring.use_service(None)
 
 
-def test_a_run_appears_moves_and_finishes(opened, url, store, service):
+def test_run_appears_progresses_and_finishes(open_page, url, store, service):
     player = tasks.participant(store, service)
-    page = opened(f"{url}/#phase=dev")
+    page = open_page(f"{url}/#phase=dev")
     expect(page.locator("#empty")).to_be_visible()
     run = service.open_run(player, "dev", "copy").run
     tasks.play(service, player, run, rounds=7)
@@ -50,19 +50,19 @@ def test_a_run_appears_moves_and_finishes(opened, url, store, service):
     expect(page.locator("#announcer")).to_contain_text("copy\u2069 has finished")
 
 
-def test_a_phase_that_is_not_public_shows_ones_own_runs_with_the_key(opened, url, store, service):
+def test_api_key_shows_own_runs_of_a_phase_that_is_not_public(open_page, url, store, service):
     api_key = Registry(store).add_participant("acme")
     other = tasks.participant(store, service, "other")
     for player, system in ((service.authenticate(api_key), "mine"), (other, "theirs")):
         tasks.play(service, player, service.open_run(player, "training", system).run)
-    page = opened(f"{url}/#phase=training")
-    expect(page.locator("#visibility")).to_contain_text("This phase is public when it is closed")
+    page = open_page(f"{url}/#phase=training")
+    expect(page.locator("#visibility")).to_contain_text("This phase becomes public when it closes")
     expect(page.locator("#empty")).to_have_text("The runs of this phase are not public yet.")
     expect(page.locator("#board")).to_be_hidden()
     page.click("#key-button")
     page.fill("#key", api_key)
     page.keyboard.press("Enter")
     expect(page.locator("#finished .system")).to_have_text("mine")
-    expect(page.locator("#visibility")).to_contain_text("everybody sees only their own runs")
+    expect(page.locator("#visibility")).to_contain_text("participants see only their own runs")
     Registry(store).set_phase_state("training", PhaseState.CLOSED)
     expect(page.locator("#finished .system")).to_have_count(2)

@@ -1,8 +1,8 @@
-"""Sample leaderboards of invented participants, folded from made-up rounds by the same code as real ones.
+"""Sample leaderboards of invented participants, computed from invented rounds by the same code as real ones.
 
-``dev_board()`` is a dev phase in its middle: finished runs, one under way, one abandoned, oracles, baselines.
-``hostile_board()`` has names that a page must survive, though the service admits no such names. ``crowded_board()``
-has as many runs as asked for, ``empty_board()`` none. ``python -m tests.leaderboard.boards`` prints the first as JSON.
+``dev_board()`` is a dev phase in progress: finished runs, a running one, an abandoned one, oracles, baselines.
+``hostile_board()`` has names that could break a page, though the service accepts no such names. ``crowded_board()``
+has any number of runs, ``empty_board()`` none. ``python -m tests.leaderboard.boards`` prints the first as JSON.
 """
 
 import json
@@ -42,7 +42,7 @@ def dev_phase(state="open", **changes):
 
 @cache
 def outcomes(tenths):
-    """Rewards with their packed statistics, of translations in which so many tenths of the words are right."""
+    """Return rewards and packed statistics of translations with this many tenths of the words right."""
     rng = random.Random(tenths)
     words = [f"w{number}" for number in range(50)]
     found = []
@@ -54,8 +54,8 @@ def outcomes(tenths):
     return found
 
 
-def made_up_rounds(count, *, start, end=None, seed=0, begun=NOW - DAY, pace=200):
-    """Rounds whose quality (share of right words) rises from ``start`` to ``end``; ``pace`` is milliseconds each."""
+def random_rounds(count, *, start, end=None, seed=0, begun=NOW - DAY, pace=200):
+    """Yield rounds whose share of right words rises from ``start`` to ``end``; a round takes ``pace`` milliseconds."""
     rng = random.Random(seed)
     end = start if end is None else end
     for position in range(count):
@@ -71,7 +71,7 @@ def identity(system, participant="acme", attempt=1, run=None, phase="dev"):
 
 def summary(system, count=TOTAL, *, participant="acme", attempt=1, **rounds):
     begun = Summary.begin(identity(system, participant, attempt), TOTAL)
-    return begun.fold(made_up_rounds(count, **rounds), LAYOUT)
+    return begun.fold(random_rounds(count, **rounds), LAYOUT)
 
 
 ORGANISER_ROLES = [
@@ -114,7 +114,7 @@ def hostile_board():
 
 
 def crowded_board(runs=200):
-    """Many runs; to be quick, most of them share their rounds with another."""
+    """Return a board with many runs; most of them share their rounds with another, to save time."""
     few = dev_summaries()
     crowd = [
         Summary(identity(f"system-{number:03d}", f"team-{number % 20:02d}"), few[number % len(few)].record)

@@ -1,4 +1,4 @@
-"""CSV and LaTeX: complete, flat, and safe with any name."""
+"""CSV and LaTeX exports: complete, and safe with any name."""
 
 import csv
 import io
@@ -15,7 +15,7 @@ def rows_of(board):
 
 
 class TestCsv:
-    def test_one_line_per_row_and_every_number_unrounded(self):
+    def test_every_row_with_unrounded_numbers(self):
         board = boards.dev_board()
         read = rows_of(board)
         assert [row["run"] for row in read] == [row.run for row in board.rows]
@@ -26,17 +26,17 @@ class TestCsv:
             assert float(line["corpus_bleu"]) == row.passes[-1].corpus_bleu
             assert (line["status"], line["role"]) == (row.status.value, row.role.value)
 
-    def test_what_is_not_known_is_empty(self):
+    def test_unknown_values_are_empty(self):
         oracle_free = make_board(boards.dev_phase(), [boards.summary("x", 30, start=0.5)], now=boards.NOW)
         [line] = rows_of(oracle_free)
         unknown = ("rank", "group", "family", "interval_low", "regret", "regret_low", "regret_oracle", "corpus_bleu")
         assert {line[name] for name in unknown} == {""}
 
-    def test_an_empty_board_has_its_header(self):
+    def test_empty_board_has_a_header(self):
         assert to_csv(boards.empty_board()).startswith("rank,group,system,participant,run,")
         assert rows_of(boards.empty_board()) == []
 
-    def test_hostile_names_come_back_whole_and_are_no_formulas(self):
+    def test_hostile_names_are_kept_and_are_not_formulas(self):
         systems = {line["system"] for line in rows_of(boards.hostile_board())}
         assert "'=HYPERLINK(0)" in systems
         assert {name for name in boards.HOSTILE_NAMES if not name.startswith("=")} <= systems
@@ -54,7 +54,7 @@ class TestLatex:
         )
         assert "% reward: sentBLEU|" in text
 
-    def test_what_is_not_known_is_a_dash(self):
+    def test_unknown_values_are_dashes(self):
         one = make_board(boards.dev_phase(total=5), [boards.summary("x", 5, start=0.5)], now=boards.NOW)
         assert "1 & x & " in to_latex(one)
         assert r"& -- & -- & -- & -- \\" in to_latex(one)

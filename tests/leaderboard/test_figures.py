@@ -1,4 +1,4 @@
-"""The figures: the right numbers in them, in every format, and legible with any number of runs."""
+"""Figures: right numbers, every format, legible with any number of runs."""
 
 import xml.etree.ElementTree as ET
 from dataclasses import replace
@@ -11,7 +11,7 @@ from leaderboard.table import make_board
 from tests.leaderboard import boards
 
 
-def test_points_are_those_of_the_board():
+def test_points_have_the_numbers_of_the_board():
     board = boards.dev_board()
     rows = {row.system: row for row in board.rows}
     points = {(point["system"], point["rounds"]): point for point in curve_points(board)}
@@ -28,7 +28,7 @@ def test_without_an_oracle_there_is_no_regret():
     assert {point["regret"] for point in curve_points(board)} == {None}
 
 
-def test_runs_can_be_told_apart_by_their_labels():
+def test_labels_are_unique():
     row = boards.dev_board().rows[0]
     several = [
         replace(row, run="1", system="a"),
@@ -39,7 +39,7 @@ def test_runs_can_be_told_apart_by_their_labels():
     assert list(labels(several).values()) == ["a", "b (x)", "b (y) #1", "b (y) #2"]
 
 
-def test_of_many_runs_the_best_are_drawn_beside_all_oracles_and_baselines():
+def test_crowded_figure_shows_the_best_runs_and_all_references():
     board = boards.crowded_board(100)
     chosen = drawn_rows(board)
     assert len(chosen) == MAX_RUNS
@@ -53,37 +53,37 @@ def chart_of(name, board):
     return chart
 
 
-def look(name, board, channel):
-    """What the lines of a figure are told apart by."""
+def encoding(name, board, channel):
+    """Return the encoding of one channel of a figure's lines."""
     found: Any = chart_of(name, board).to_dict()
     while "encoding" not in found:
         found = (found.get("vconcat") or found.get("hconcat") or found.get("layer"))[0]
     return found["encoding"][channel]
 
 
-def test_a_system_looks_the_same_in_all_figures_and_its_dashes_tell_its_role():
+def test_a_system_looks_the_same_in_all_figures_and_dashes_show_its_role():
     board = boards.dev_board()
-    strokes = [look(name, board, "stroke")["scale"] for name in FIGURES]
+    strokes = [encoding(name, board, "stroke")["scale"] for name in FIGURES]
     assert strokes[0] == strokes[1] == strokes[2]
-    dashes = look("reward", board, "strokeDash")["scale"]
+    dashes = encoding("reward", board, "strokeDash")["scale"]
     drawn_with = dict(zip(dashes["domain"], dashes["range"], strict=True))
     assert (drawn_with["BNMT-oracle"], drawn_with["BNMT-static"], drawn_with["BNMT-EL"]) == ([7, 4], [2, 2], [1, 0])
 
 
-def test_the_legend_names_what_is_drawn_and_nothing_else():
+def test_legend_names_only_drawn_runs():
     board = boards.dev_board()
-    assert "BNMT-oracle" in look("reward", board, "stroke")["legend"]["values"]
-    assert "BNMT-oracle" not in look("regret", board, "stroke")["legend"]["values"]
-    assert "BNMT-EL" in look("regret", board, "stroke")["legend"]["values"]
+    assert "BNMT-oracle" in encoding("reward", board, "stroke")["legend"]["values"]
+    assert "BNMT-oracle" not in encoding("regret", board, "stroke")["legend"]["values"]
+    assert "BNMT-EL" in encoding("regret", board, "stroke")["legend"]["values"]
 
 
-def test_the_regret_of_the_first_rounds_of_a_long_phase_is_not_drawn():
+def test_regret_of_the_first_rounds_of_a_long_phase_is_left_out():
     assert {point["rounds"] for point in curve_points(boards.dev_board()) if point["regret"] is None} == set(
         range(1, 10)
     )
 
 
-def test_files(tmp_path):
+def test_file_names_and_contents(tmp_path):
     written = save_figures(boards.dev_board(), tmp_path / "new" / "folder", ["svg"])
     assert [path.name for path in written] == ["dev-regret.svg", "dev-reward.svg", "dev-held-out.svg"]
     for path in written:
@@ -97,7 +97,7 @@ def test_every_format(tmp_path):
     assert begins == {".svg": b"<svg", ".png": b"\x89PNG", ".pdf": b"%PDF"}
 
 
-def test_hostile_names_stay_text(tmp_path):
+def test_hostile_names_are_drawn_as_text(tmp_path):
     chart_of("reward", boards.hostile_board()).save(tmp_path / "hostile.svg")
     drawing = ET.parse(tmp_path / "hostile.svg").getroot()
     assert "<script>alert('x')</script>" in "".join(drawing.itertext())

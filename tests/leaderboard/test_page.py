@@ -1,4 +1,4 @@
-"""The files of the page: what they load, and how they are found."""
+"""The files of the page: what they load, and how they are generated."""
 
 import re
 from html.parser import HTMLParser
@@ -10,7 +10,7 @@ from leaderboard.page import Page
 
 
 class References(HTMLParser):
-    """What a document loads, and whether it has any code or style in itself."""
+    """A parser that collects the addresses a document loads, and inline code and style."""
 
     def __init__(self):
         super().__init__()
@@ -24,7 +24,7 @@ class References(HTMLParser):
             self.inline.append(tag)
 
 
-def test_the_page_loads_only_what_lies_beside_it():
+def test_page_loads_only_its_own_files():
     document = References()
     document.feed((page.SITE_FOLDER / "index.html").read_text())
     files = set(page.site_files())
@@ -47,20 +47,20 @@ def content(shown, name):
     return file.content
 
 
-def test_what_is_missing_is_made_once():
+def test_missing_file_is_generated_once():
     contents = iter([b"drawing", b"drawing again"])
     shown = Page({"vega.js": lambda: next(contents)})
     assert [content(shown, "vega.js") for _ in range(3)] == ["drawing"] * 3
 
 
-def test_what_lies_there_is_not_made(monkeypatch, tmp_path):
+def test_existing_file_is_not_generated(monkeypatch, tmp_path):
     for name in ("index.html", "vega.js"):
         (tmp_path / name).write_text((page.SITE_FOLDER / "index.html").read_text())
     monkeypatch.setattr(page, "SITE_FOLDER", tmp_path)
     assert content(Page({"vega.js": lambda: pytest.fail("made")}), "vega.js").startswith("<!doctype html>")
 
 
-def test_a_page_without_a_policy_is_not_shown(monkeypatch, tmp_path):
+def test_page_without_a_security_policy_is_an_error(monkeypatch, tmp_path):
     (tmp_path / "index.html").write_text("<!doctype html>")
     monkeypatch.setattr(page, "SITE_FOLDER", tmp_path)
     with pytest.raises(ValueError, match="no Content-Security-Policy"):

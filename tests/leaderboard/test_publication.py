@@ -17,12 +17,12 @@ def exported(board, folder):
 
 
 @pytest.fixture
-def packed(monkeypatch, tmp_path):
-    """A library that is packed already, so that these tests need not wait for it."""
-    monkeypatch.setattr(publication, "vega_bundle", lambda: b"the library")
+def fake_bundle(monkeypatch, tmp_path):
+    """Replace the Vega bundle, so that tests need not wait for it."""
+    monkeypatch.setattr(publication, "vega_bundle", lambda: b"vega")
 
 
-def test_every_chart_takes_its_data_by_name():
+def test_every_chart_has_a_named_data_set():
     charts = json.loads(publication.charts_json())
     assert set(charts) == {
         "regret",
@@ -41,7 +41,7 @@ def test_every_chart_takes_its_data_by_name():
     assert charts["regret"]["encoding"]["x"]["scale"]["type"] == "log"
 
 
-def test_an_export_has_the_data_beside_the_page(packed, tmp_path):
+def test_export_contains_page_and_data(fake_bundle, tmp_path):
     board = boards.dev_board()
     written = exported(board, tmp_path / "site")
     assert {"index.html", "style.css", "page.js", "vega.js", "charts.json", "page.json"} < written
@@ -55,7 +55,7 @@ def test_an_export_has_the_data_beside_the_page(packed, tmp_path):
     }
 
 
-def test_phases_join_in_one_folder_shortest_first(packed, tmp_path):
+def test_exports_of_several_phases_share_a_folder(fake_bundle, tmp_path):
     exported(make_board(boards.dev_phase(name="training", total=9_000), [], now=boards.NOW), tmp_path)
     exported(boards.empty_board(), tmp_path)
     written = exported(boards.empty_board(), tmp_path)
@@ -63,7 +63,7 @@ def test_phases_join_in_one_folder_shortest_first(packed, tmp_path):
     assert not [name for name in written if Path(name).name.startswith(".")]
 
 
-def test_the_library_is_packed_once_and_kept(monkeypatch, tmp_path):
+def test_vega_bundle_is_cached(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     packing = []
 
@@ -77,7 +77,7 @@ def test_the_library_is_packed_once_and_kept(monkeypatch, tmp_path):
     assert len(list((tmp_path / "banditmt").iterdir())) == 1
 
 
-def test_the_bundle_for_the_cloud_gets_all_but_the_data(packed, tmp_path):
+def test_cloud_bundle_has_everything_but_data(fake_bundle, tmp_path):
     publication.write_site(tmp_path / "site")
     written = {path.name for path in (tmp_path / "site").iterdir()}
     assert written == {*site_files(), "charts.json", "vega.js"}

@@ -12,9 +12,9 @@ from leaderboard.metrics.online import GapError
 from leaderboard.summaries import RunIdentity, Summary, SummaryError, block_length
 from task.layout import Layout
 from task.rounds import RoundResult
-from tests.leaderboard.boards import LAYOUT, TOTAL, identity, made_up_rounds, summary
+from tests.leaderboard.boards import LAYOUT, TOTAL, identity, random_rounds, summary
 
-ROUNDS = list(made_up_rounds(600, start=0.3, end=0.8))
+ROUNDS = list(random_rounds(600, start=0.3, end=0.8))
 BEGUN = Summary.begin(identity("x"), TOTAL)
 WHOLE = BEGUN.fold(ROUNDS, LAYOUT)
 

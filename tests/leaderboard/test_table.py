@@ -1,4 +1,4 @@
-"""The table: who is ranked, what regret is against, which differences count, and what is said when little is known."""
+"""The table: ranks, groups, status, oracles and regret, and what is missing when data are few."""
 
 import json
 
@@ -16,13 +16,13 @@ from tests.leaderboard.boards import NOW, ORGANISER_ROLES, dev_phase, dev_summar
 COUNTS = count_ngram_matches("a b", "a c").to_bytes()
 
 
-def contest(total, **changes):
+def phase(total, **changes):
     plain = {"name": "dev", "state": "open", "total": total, "held_out": HeldOutBlock(0, 0, []), "signature": "s"}
     return BoardPhase(**{**plain, **changes})
 
 
 def run(system, rewards, *, participant="acme", attempt=1, total=None, at=NOW):
-    """A run that earned exactly this."""
+    """Return a run with exactly these rewards."""
     rounds = [RoundResult(k, reward, COUNTS, at + k) for k, reward in enumerate(rewards)]
     total = total or len(rewards)
     return Summary.begin(identity(system, participant, attempt), total).fold(rounds, Layout.plain(total))
@@ -30,7 +30,7 @@ def run(system, rewards, *, participant="acme", attempt=1, total=None, at=NOW):
 
 def table(*runs, total=None, roles=(), **options):
     total = total or max(each.rounds for each in runs)
-    return make_board(contest(total), runs, roles, **{"now": NOW, **options})
+    return make_board(phase(total), runs, roles, **{"now": NOW, **options})
 
 
 def by_system(board):
@@ -42,7 +42,7 @@ def board():
     return boards.dev_board()
 
 
-class TestOnTheWholeSample:
+class TestSampleBoard:
     def test_only_finished_contestants_are_ranked_and_grouped(self, board):
         assert [(row.rank, row.group, row.system) for row in board.rows if row.rank] == [
             (1, 1, "ELM-domain-adaptation"),
@@ -53,20 +53,20 @@ class TestOnTheWholeSample:
         ]
         assert all(row.group is None for row in board.rows if not row.rank)
 
-    def test_the_unfinished_stand_below(self, board):
+    def test_unfinished_runs_come_last(self, board):
         assert [(row.system, row.status) for row in board.rows[-2:]] == [
             ("ELM-reinforce", "running"),
             ("CEDAR", "abandoned"),
         ]
 
-    def test_families_tell_the_oracle(self, board):
+    def test_families_determine_the_oracle(self, board):
         rows = by_system(board)
         assert {name: row.family for name, row in rows.items() if row.family == "SMT"} == {
             "SMT-oracle": "SMT",
             "SMT-static": "SMT",
             "SMT-EL-CV-ADAM": "SMT",
         }
-        assert rows["ELM-domain-adaptation"].family == "BNMT"  # it has no oracle of its own: the best one there is
+        assert rows["ELM-domain-adaptation"].family == "BNMT"  # its family has no oracle, so the best one counts
         for name, row in rows.items():
             oracle = rows["SMT-oracle" if row.family == "SMT" else "BNMT-oracle"]
             assert row.regret.oracle == oracle.run
@@ -74,7 +74,7 @@ class TestOnTheWholeSample:
                 assert row.regret.value == pytest.approx(oracle.mean_reward - row.mean_reward), name
                 assert row.regret.rounds == boards.TOTAL
 
-    def test_regret_is_also_told_against_every_oracle(self, board):
+    def test_regret_is_reported_against_every_oracle(self, board):
         rows = by_system(board)
         oracles = {rows["BNMT-oracle"].run, rows["SMT-oracle"].run}
         assert all(set(row.regrets) == oracles for row in board.rows)
@@ -83,7 +83,7 @@ class TestOnTheWholeSample:
         )
         assert rows["BNMT-oracle"].regrets[rows["SMT-oracle"].run] < 0
 
-    def test_share_of_the_gap(self, board):
+    def test_gap_closed(self, board):
         rows = by_system(board)
         top, bottom = rows["SMT-oracle"].reward, rows["SMT-static"].reward
         learner = rows["SMT-EL-CV-ADAM"]
@@ -91,13 +91,13 @@ class TestOnTheWholeSample:
         assert (rows["SMT-oracle"].gap_closed, rows["BNMT-static"].gap_closed) == (1, 0)
         assert rows["copy-source"].gap_closed < 0
 
-    def test_intervals_hold_their_means(self, board):
+    def test_intervals_contain_their_means(self, board):
         for row in board.rows:
             assert row.interval[0] < row.mean_reward < row.interval[1]
             if row.role != "oracle":
                 assert row.regret.interval[0] < row.regret.value < row.regret.interval[1]
 
-    def test_curves_lie_on_a_common_axis(self, board):
+    def test_curves_share_an_axis(self, board):
         assert board.checkpoints[:3] == [1, 2, 3]
         assert board.checkpoints[-1] == boards.TOTAL
         assert board.checkpoints == sorted(set(board.checkpoints))
@@ -121,7 +121,7 @@ class TestOnTheWholeSample:
         }
         assert board.updated_at == max(row.last_at for row in board.rows)
 
-    def test_it_is_json_and_the_same_whatever_the_order_of_runs(self, board):
+    def test_json_does_not_depend_on_the_order_of_runs(self, board):
         turned = make_board(dev_phase(), dev_summaries()[::-1], ORGANISER_ROLES[::-1], now=NOW)
         as_text = json.dumps(board.as_dict())
         ours, theirs = json.loads(as_text), json.loads(json.dumps(turned.as_dict()))
@@ -139,7 +139,7 @@ class TestRanks:
         board = table(run("a", [0.5, 0.5]), run("b", [0.9, 0.1]), run("c", [0.1, 0.1]), run("d", [1, 1]))
         assert [(row.system, row.rank) for row in board.rows] == [("d", 1), ("a", 2), ("b", 2), ("c", 4)]
 
-    def test_of_equals_who_finished_first_comes_first(self):
+    def test_ties_are_ordered_by_time(self):
         board = table(run("late", [0.5], at=NOW + 5), run("early", [0.5], at=NOW))
         assert [row.system for row in board.rows] == ["early", "late"]
 
@@ -148,14 +148,14 @@ class TestRanks:
         assert (row.rank, row.group, row.regret, row.regrets, row.gap_closed) == (1, 1, None, {}, None)
         assert row.interval == pytest.approx((0.5, 0.5))
 
-    def test_no_run_at_all(self):
+    def test_empty_board(self):
         board = boards.empty_board()
         assert (board.rows, board.updated_at, board.checkpoints[-1]) == ([], None, boards.TOTAL)
 
-    def test_a_run_without_a_round_has_nothing_to_show(self):
+    def test_a_run_without_rounds_is_left_out(self):
         assert table(run("a", [0.5]), run("idle", [], total=1)).rows[0].system == "a"
 
-    def test_of_each_system_the_newest_finished_run_and_the_unfinished_one(self):
+    def test_newest_finished_and_unfinished_run_of_each_system_are_shown(self):
         board = table(
             run("a", [0.9, 0.9], attempt=1),
             run("a", [0.5, 0.5], attempt=2),
@@ -170,16 +170,16 @@ class TestRanks:
 
 
 class TestGroups:
-    def test_a_run_that_is_surely_worse_begins_a_group(self):
+    def test_a_significantly_worse_run_begins_a_group(self):
         same = [0.5, 0.6] * 50
         board = table(run("a", same), run("b", [reward - 0.1 for reward in same]), run("c", [0.2] * 100))
         assert [row.group for row in board.rows] == [1, 2, 3]
 
-    def test_noise_does_not(self):
+    def test_noise_does_not_begin_a_group(self):
         board = table(run("a", [0.9, 0.1] * 50), run("b", [0.1, 0.89] * 50))
         assert [row.group for row in board.rows] == [1, 1]
 
-    def test_where_little_is_known_nothing_is_significant(self):
+    def test_few_blocks_show_no_significance(self):
         board = table(run("a", [0.9] * 9), run("b", [0.1] * 9))
         assert [(row.group, row.interval) for row in board.rows] == [(1, None), (1, None)]
 
@@ -194,12 +194,12 @@ class TestStatus:
             (0, "closed", "abandoned"),
         ],
     )
-    def test_of_an_unfinished_run(self, age, state, status):
-        [row] = make_board(contest(10, state=state), [run("a", [0.5], total=10, at=NOW - age)], now=NOW).rows
+    def test_status_of_an_unfinished_run(self, age, state, status):
+        [row] = make_board(phase(10, state=state), [run("a", [0.5], total=10, at=NOW - age)], now=NOW).rows
         assert (row.status, row.rank, row.progress) == (status, None, 0.1)
 
     def test_a_finished_run_stays_finished(self):
-        [row] = make_board(contest(1, state="closed"), [run("a", [0.5], at=NOW - 10**12)], now=NOW).rows
+        [row] = make_board(phase(1, state="closed"), [run("a", [0.5], at=NOW - 10**12)], now=NOW).rows
         assert row.status == "finished"
 
 
@@ -207,7 +207,7 @@ class TestOracles:
     oracle = Role("acme", "best", RoleKind.ORACLE)
     static = Role("acme", "static", RoleKind.BASELINE, "best")
 
-    def test_regret_of_card_a8(self):
+    def test_regret_worked_out_by_hand(self):
         board = table(run("best", [1.0, 0.6, 0.5, 0.8]), run("x", [0.2, 0.6, 0.3, 0.9]), roles=[self.oracle])
         rows = by_system(board)
         assert rows["x"].regret.value == pytest.approx(0.225)
@@ -231,19 +231,19 @@ class TestOracles:
         board = table(run("best", [0.5] * 4), run("other", [0.9], total=4), run("best-x", [0.1] * 4), roles=roles)
         assert by_system(board)["best-x"].regret.oracle == "acme/best/1"
 
-    def test_of_several_baselines_the_best_begins_the_gap(self):
+    def test_best_baseline_defines_the_gap(self):
         roles = [self.oracle, self.static, Role("acme", "copy", RoleKind.BASELINE, "best")]
         runs = [run("best", [1.0]), run("static", [0.5]), run("copy", [0.1]), run("x", [0.75])]
         assert by_system(table(*runs, roles=roles))["x"].gap_closed == pytest.approx(0.5)
 
-    def test_no_gap_no_share(self):
+    def test_gap_of_zero_has_no_share(self):
         runs = [run("best", [0.5]), run("static", [0.5]), run("x", [0.75])]
         assert by_system(table(*runs, roles=[self.oracle, self.static]))["x"].gap_closed is None
 
-    def test_an_oracle_without_a_baseline(self):
+    def test_no_gap_without_a_baseline(self):
         assert by_system(table(run("best", [0.5]), run("x", [0.1]), roles=[self.oracle]))["x"].gap_closed is None
 
-    def test_somebody_else_cannot_take_the_name_of_an_oracle(self):
+    def test_another_participant_cannot_use_the_name_of_an_oracle(self):
         board = table(run("best", [0.5]), run("best", [0.9], participant="rival"), roles=[self.oracle])
         assert [(row.participant, row.role, row.rank) for row in board.rows] == [
             ("rival", "contestant", 1),

@@ -1,4 +1,4 @@
-"""Card A5, literally, and sacreBLEU wherever it agrees with the card."""
+"""Sentence and corpus BLEU: examples worked out by hand, and agreement with sacreBLEU."""
 
 import math
 
@@ -39,21 +39,21 @@ pairs = st.lists(st.tuples(sentences, sentences), min_size=1, max_size=12)
 
 
 @pytest.mark.parametrize(("hypothesis", "reference", "expected"), CARD_A5)
-def test_the_card_s_examples(hypothesis, reference, expected):
+def test_worked_examples(hypothesis, reference, expected):
     assert sentence_bleu(hypothesis, reference) == pytest.approx(expected, abs=5e-7)
 
 
-def test_the_second_example_counts_as_the_card_says():
+def test_statistics_of_the_second_example():
     counts = count_ngram_matches("schwarz gr.xxl / xxxl", "black , size xxl / xxxl")
     assert counts == BleuStatistics((2, 1, 0, 0), (4, 3, 2, 1), 6)
 
 
 @pytest.mark.parametrize(("hypothesis", "reference"), [("", "a b"), ("", ""), ("  \t ", "a")])
-def test_an_empty_hypothesis_scores_nothing(hypothesis, reference):
+def test_empty_hypothesis_scores_zero(hypothesis, reference):
     assert sentence_bleu(hypothesis, reference) == 0.0
 
 
-def test_an_empty_reference_leaves_only_the_floor():
+def test_empty_reference_leaves_only_the_smoothing_offset():
     assert sentence_bleu("a b", "") == pytest.approx(math.sqrt(0.01 / 2 * 0.01 / 1))
 
 
@@ -72,7 +72,7 @@ def test_equals_sacrebleu_wherever_a_unigram_matches(hypothesis, reference):
 
 
 @given(sentences, sentences)
-def test_a_score_lies_between_0_and_1_and_is_1_only_when_every_ngram_agrees(hypothesis, reference):
+def test_score_is_between_0_and_1_and_is_1_only_if_all_ngrams_match(hypothesis, reference):
     ours = sentence_bleu(hypothesis, reference)
     counts = count_ngram_matches(hypothesis, reference)
     assert 0 <= ours <= 1
@@ -81,7 +81,7 @@ def test_a_score_lies_between_0_and_1_and_is_1_only_when_every_ngram_agrees(hypo
     )
 
 
-def test_two_texts_of_the_same_ngrams_are_one_to_bleu():
+def test_bleu_cannot_distinguish_texts_with_the_same_ngrams():
     assert sentence_bleu("a a a a b a a a", "a a a b a a a a") == 1.0
 
 
@@ -92,7 +92,7 @@ def test_corpus_bleu_equals_sacrebleu(corpus):
     assert ours == pytest.approx(theirs, abs=1e-9)
 
 
-def test_corpus_bleu_of_the_card_s_held_out_passes():
+def test_corpus_bleu_of_two_held_out_passes():
     references = ["the red shirt", "machine washable at 30 degrees"]
     passes = [["a red shirt", "washable at 30 °"], ["the red shirt", "machine washable at 30 °"]]
     scores = [corpus_bleu(sum_statistics(map(count_ngram_matches, outputs, references))) for outputs in passes]
@@ -123,13 +123,13 @@ def test_a_sentence_packs_into_nine_bytes():
 
 
 @pytest.mark.parametrize("packed", ["", "0503010006050403", "05030100060504030601", "050301000605040386"])
-def test_bytes_that_are_no_statistics_are_refused(packed):
+def test_other_bytes_are_an_error(packed):
     with pytest.raises(ValueError, match="not packed BLEU statistics"):
         BleuStatistics.from_bytes(bytes.fromhex(packed))
 
 
 @given(counts, counts, counts)
-def test_adding_is_associative_and_has_a_zero(a, b, c):
+def test_addition_is_associative_with_a_zero(a, b, c):
     assert a.plus(b).plus(c) == a.plus(b.plus(c))
     assert a.plus(EMPTY_STATISTICS) == a == EMPTY_STATISTICS.plus(a)
 
@@ -150,7 +150,7 @@ def fields(signature):
         (CORPUS_SIGNATURE, SACREBLEU_CORPUS, {"v": "1"}),
     ],
 )
-def test_signatures_are_sacrebleus_but_for_what_is_ours(signature, theirs, where_we_differ):
+def test_signatures_follow_sacrebleu(signature, theirs, where_we_differ):
     theirs.corpus_score(["a"], [["a"]])  # the number of references is known only then
     expected = fields("BLEU|" + theirs.get_signature().format())
     expected.pop("version")

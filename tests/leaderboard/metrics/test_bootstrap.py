@@ -1,4 +1,4 @@
-"""The block bootstrap without numpy: it does what it says, and agrees with the one over single rounds."""
+"""The block bootstrap without numpy agrees with numpy and with the bootstrap over single rounds."""
 
 import random
 
@@ -13,27 +13,27 @@ from leaderboard.metrics.significance import paired_block_bootstrap
 from task.rounds import TICKS
 
 
-def drawn(blocks):
-    """The draws, as a plain reading of them."""
+def drawn_blocks(blocks):
+    """Return the blocks of every resample, drawn in the plainest way."""
     rng = random.Random(blocks)
     return [rng.choices(range(blocks), k=blocks) for _ in range(bootstrap.RESAMPLES)]
 
 
 @pytest.mark.parametrize("blocks", [2, 13, 200])
-def test_packed_sums_are_the_sums_of_what_was_drawn(blocks):
+def test_packed_sums_equal_the_sums_of_drawn_blocks(blocks):
     rng = random.Random(0)
     earned = tuple(rng.randrange(20_000 * TICKS) for _ in range(blocks))  # a run of four million full rewards
     rounds = (*[20_000] * (blocks - 1), 17)
-    expected = [sum(earned[i] for i in draw) / sum(rounds[i] for i in draw) for draw in drawn(blocks)]
+    expected = [sum(earned[i] for i in draw) / sum(rounds[i] for i in draw) for draw in drawn_blocks(blocks)]
     assert BlockRewards(earned, rounds).resampled() == expected
 
 
-def test_the_largest_run_there_can_be_does_not_overflow():
+def test_the_largest_run_does_not_overflow():
     blocks = BlockRewards((20_000 * TICKS,) * 200, (20_000,) * 200)
     assert set(blocks.resampled()) == {float(TICKS)}
 
 
-def test_runs_are_resampled_alike_so_that_differences_are_paired():
+def test_all_runs_are_resampled_with_the_same_draws():
     one, other = BlockRewards((5, 1, 9, 4), (10,) * 4), BlockRewards((6, 2, 10, 5), (10,) * 4)
     differences = [b - a for a, b in zip(one.resampled(), other.resampled(), strict=True)]
     assert differences == [pytest.approx(0.1)] * bootstrap.RESAMPLES
@@ -51,12 +51,12 @@ def test_one_block_cannot_be_resampled():
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=50), st.floats(0.01, 0.99))
-def test_intervals_are_numpys_quantiles(values, confidence):
+def test_intervals_equal_quantiles_of_numpy(values, confidence):
     expected = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2])
     assert percentile_interval(values, confidence) == (pytest.approx(expected[0]), pytest.approx(expected[1]))
 
 
-def test_it_agrees_with_the_bootstrap_over_single_rounds():
+def test_agrees_with_the_bootstrap_over_single_rounds():
     rng = np.random.default_rng(0)
     first, second = rng.uniform(0, 0.62, 4_000), rng.uniform(0, 0.6, 4_000)
     over_rounds = paired_block_bootstrap(first, second, block=20, resamples=4_000)

@@ -1,4 +1,4 @@
-"""The bootstrap finds differences that are there, and only those, and repeats itself."""
+"""The paired block bootstrap finds real differences, only those, and is reproducible."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ def rewards(rounds=3_000, seed=1):
     return np.random.default_rng(seed).uniform(0, 0.6, rounds)
 
 
-def test_a_constant_difference_has_an_interval_of_no_width():
+def test_constant_difference_has_an_interval_of_zero_width():
     base = rewards()
     found = paired_block_bootstrap(base + 0.1, base)
     assert (found.mean, found.low, found.high) == tuple([pytest.approx(0.1)] * 3)
@@ -41,7 +41,7 @@ def test_the_interval_agrees_with_the_normal_approximation_for_independent_round
     assert found.high - found.low == pytest.approx(2 * half_width, rel=0.06)
 
 
-def test_the_interval_covers_the_truth_as_often_as_it_says():
+def test_interval_covers_the_true_difference_at_its_confidence():
     covered = 0
     for seed in range(200):
         rng = np.random.default_rng(seed)
@@ -51,7 +51,7 @@ def test_the_interval_covers_the_truth_as_often_as_it_says():
     assert 180 <= covered <= 198  # 95 % of 200, give or take three standard errors
 
 
-def test_blocks_widen_the_interval_where_neighbours_move_together():
+def test_blocks_widen_the_interval_of_correlated_rounds():
     waves = np.repeat(np.random.default_rng(3).normal(0, 0.2, 200), 50)
     single = paired_block_bootstrap(waves, np.zeros_like(waves), block=1)
     blocked = paired_block_bootstrap(waves, np.zeros_like(waves), block=50)
@@ -64,12 +64,12 @@ def test_the_same_seed_gives_the_same_answer_and_another_seed_another():
     assert paired_block_bootstrap(a, b, seed=5) != paired_block_bootstrap(a, b, seed=6)
 
 
-def test_a_last_block_that_is_shorter_counts_by_its_length():
+def test_a_shorter_last_block_is_weighted_by_its_length():
     found = paired_block_bootstrap([1.0] * 34, [0.0] * 34, block=3)
     assert (found.mean, found.low, found.high, found.blocks) == (1, 1, 1, 12)
 
 
-def test_interval_and_p_value_tell_the_same():
+def test_interval_and_p_value_agree():
     for seed in range(150):
         skewed = np.random.default_rng(seed).exponential(1, 40) - 0.75
         found = paired_block_bootstrap(skewed, np.zeros(40), seed=seed)
@@ -78,14 +78,14 @@ def test_interval_and_p_value_tell_the_same():
 
 
 @pytest.mark.parametrize("rounds", [12, 48])
-def test_few_rounds_of_noise_are_seldom_called_a_difference(rounds):
+def test_noise_is_rarely_significant(rounds):
     noise = (np.random.default_rng(seed).normal(0, 0.2, rounds) for seed in range(300))
     wrong = sum(paired_block_bootstrap(each, np.zeros(rounds), block=1, resamples=400).significant for each in noise)
     assert wrong <= 300 * 0.12
 
 
 @pytest.mark.parametrize(("rounds", "block"), [(1, None), (9, None), (100, 100), (100, 12)])
-def test_too_few_blocks_are_refused(rounds, block):
+def test_too_few_blocks_are_an_error(rounds, block):
     with pytest.raises(ValueError, match="too few for a significance test; it needs at least 10"):
         paired_block_bootstrap([0.2] * rounds, [0.1] * rounds, block=block)
 
@@ -95,7 +95,7 @@ def test_default_block_lengths(rounds, block):
     assert default_block_length(rounds) == block
 
 
-def test_resampling_in_slices_changes_nothing(monkeypatch):
+def test_resampling_in_chunks_gives_the_same_result(monkeypatch):
     a, b = rewards(seed=1), rewards(seed=2)
     at_once = paired_block_bootstrap(a, b)
     monkeypatch.setattr("leaderboard.metrics.significance.MAX_DRAWS_AT_ONCE", 1_000)
@@ -103,7 +103,7 @@ def test_resampling_in_slices_changes_nothing(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "options", "complaint"),
+    ("first", "second", "options", "message"),
     [
         ([0.1], [0.1, 0.2], {}, "round by round"),
         ([[0.1]], [[0.1]], {}, "round by round"),
@@ -114,6 +114,6 @@ def test_resampling_in_slices_changes_nothing(monkeypatch):
         ([0.1], [0.1], {"confidence": 1.0}, "confidence"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(first, second, options, complaint):
-    with pytest.raises(ValueError, match=complaint):
+def test_invalid_input_is_an_error(first, second, options, message):
+    with pytest.raises(ValueError, match=message):
         paired_block_bootstrap(first, second, **options)

@@ -333,7 +333,7 @@ class TestRebuildAndVerify:
 
 
 def test_the_page_is_exported_with_its_data(banditmt, tmp_path, monkeypatch):
-    monkeypatch.setattr("leaderboard.publication.vega_bundle", lambda: b"the library")
+    monkeypatch.setattr("leaderboard.publication.vega_bundle", lambda: b"vega")
     folder = tmp_path / "site"
     code, out, err = banditmt("leaderboard", "--phase", "dev", "--html", str(folder))
     assert (code, out) == (0, "")
@@ -341,7 +341,7 @@ def test_the_page_is_exported_with_its_data(banditmt, tmp_path, monkeypatch):
     assert "phase dev is open, and the page shows what the organiser sees: " in err
     assert "publish it only if everyone may see that" in err
     assert json.loads((folder / "data" / "dev.json").read_text())["phase"] == "dev"
-    assert (folder / "vega.js").read_bytes() == b"the library"
+    assert (folder / "vega.js").read_bytes() == b"vega"
 
 
 def test_a_folder_that_cannot_be_written_is_a_one_line_error(banditmt, tmp_path):

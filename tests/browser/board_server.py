@@ -1,4 +1,4 @@
-"""The page in a real server, over boards that a test sets and changes."""
+"""A real server of the page, over boards that a test sets and changes."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,14 +15,14 @@ from simulator.cloud.template import SamTemplate
 
 
 class BoardApi:
-    """Plays the service behind the real gateway and handlers, knowing only ``boards``; remembers what it was asked."""
+    """A stand-in for the service behind the real gateway and handlers; it holds ``boards`` and records requests."""
 
     def __init__(self, boards):
         self.boards = dict(boards)
         self.requests = []
         self.refuses_key = False
 
-    # as the handlers see it
+    # The interface that the handlers use
 
     def authenticate(self, key):
         if self.refuses_key:
@@ -38,8 +38,8 @@ class BoardApi:
         return self.boards[phase]
 
 
-class Watched:
-    """A gateway whose questions for boards are kept in ``requests``."""
+class RecordingGateway:
+    """A gateway that records API requests."""
 
     def __init__(self, gateway, requests):
         self._gateway, self._requests = gateway, requests
@@ -62,17 +62,17 @@ def template() -> SamTemplate:
 
 
 @cache
-def make_files() -> None:
-    """Make what a first visitor would else wait for."""
-    for make in publication.GENERATED_FILES.values():
-        make()
+def generate_files() -> None:
+    """Generate the files that the first visitor would otherwise wait for."""
+    for generate in publication.GENERATED_FILES.values():
+        generate()
 
 
 @contextmanager
 def serving(api, port=0) -> Iterator[str]:
-    """The address of the page over an API."""
-    make_files()
-    gateway = Watched(local_gateway(template(), api), api.requests)
+    """Serve the page over an API; yield its address."""
+    generate_files()
+    gateway = RecordingGateway(local_gateway(template(), api), api.requests)
     try:
         with running(HttpServer(("127.0.0.1", port), gateway, drain_seconds=1.0)) as server:
             yield server.url

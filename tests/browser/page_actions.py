@@ -1,10 +1,14 @@
-"""What a visitor of the page looks at, waits for and does."""
+"""What tests read from the page, wait for and do."""
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import PATIENCE
+from tests.browser.conftest import TIMEOUT_MS
 
-GONE = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE")  # what a browser says of a server
+SERVER_GONE = (
+    "ERR_CONNECTION_REFUSED",
+    "ERR_CONNECTION_RESET",
+    "ERR_EMPTY_RESPONSE",
+)  # errors of a browser without a server
 CHARTS = ["regret", "reward", "corpus", "sentence", "length"]
 
 
@@ -16,30 +20,30 @@ def column(page, key, section="finished"):
     return page.locator(f"#{section} td.column-{key} .value").all_inner_texts()
 
 
-def drawn(page):
-    """Wait for all charts."""
+def wait_for_charts(page):
+    """Wait until all charts are drawn; return the page."""
     for name in CHARTS:
         expect(page.locator(f"#chart-{name}[data-drawn] svg")).to_be_visible()
     return page
 
 
-def lines(page, chart="regret"):
-    """The strokes of the lines in a chart."""
+def line_colours(page, chart="regret"):
+    """Return the colours of the lines in a chart."""
     return page.locator(f"#chart-{chart} svg g.mark-line path").evaluate_all(
         "paths => paths.map(path => path.getAttribute('stroke') || path.style.stroke)"
     )
 
 
-def answered(page, api, count):
-    """Wait until the page has asked the service so often."""
-    for _ in range(PATIENCE // 50):
+def wait_for_requests(page, api, count):
+    """Wait until the page has sent this many requests to the service."""
+    for _ in range(TIMEOUT_MS // 50):
         if len(api.requests) >= count:
             return
         page.wait_for_timeout(50)
-    raise AssertionError(f"the page asked {len(api.requests)} times")
+    raise AssertionError(f"the page sent {len(api.requests)} requests")
 
 
-def use_key(page, key="bmt_secret"):
+def enter_key(page, key="bmt_secret"):
     page.click("#key-button")
     page.fill("#key", key)
     page.keyboard.press("Enter")

@@ -1,32 +1,32 @@
-"""The leaderboard's page while the service is slow, refuses to answer, or is gone."""
+"""The leaderboard's page while the service is slow, refuses a request, or is unreachable."""
 
 import threading
 
 from playwright.sync_api import expect
 
 from lambdas.errors import PhaseNotFoundError
-from tests.browser.conftest import PATIENCE
-from tests.browser.stage import BoardApi, serving
-from tests.browser.visitor import GONE, answered, drawn
+from tests.browser.board_server import BoardApi, serving
+from tests.browser.conftest import TIMEOUT_MS
+from tests.browser.page_actions import SERVER_GONE, wait_for_charts, wait_for_requests
 from tests.leaderboard import boards
 
 
 class SlowApi(BoardApi):
-    """Tells no board of ``slow`` phases before it is ``ready``."""
+    """Answers requests for the boards of ``slow`` phases only when ``ready`` is set."""
 
     def __init__(self, boards, slow=("mock", "dev")):
         super().__init__(boards)
         self.ready, self._slow = threading.Event(), slow
 
     def leaderboard(self, viewer, phase):
-        assert phase not in self._slow or self.ready.wait(2 * PATIENCE / 1000), "nobody else waits as long"
+        assert phase not in self._slow or self.ready.wait(2 * TIMEOUT_MS / 1000), "the test should have set it by now"
         return super().leaderboard(viewer, phase)
 
 
-def test_nothing_can_be_pressed_before_there_are_data(opened, served, contest):
-    api = SlowApi({"dev": contest})
-    page = opened(served(api))
-    answered(page, api, 1)
+def test_controls_are_hidden_until_there_are_data(open_page, serve, board):
+    api = SlowApi({"dev": board})
+    page = open_page(serve(api))
+    wait_for_requests(page, api, 1)
     for place in ("#csv", "#json", "#key-button", "#filter", "#board", "#charts", "#clear"):
         expect(page.locator(place)).to_be_hidden()
     page.locator(".skip").focus()
@@ -37,12 +37,12 @@ def test_nothing_can_be_pressed_before_there_are_data(opened, served, contest):
         expect(page.locator(place)).to_be_visible()
 
 
-def test_the_address_is_kept_by_who_skips_before_anything_is_known(opened, url):
+def test_skip_link_keeps_the_address_before_settings_arrive(open_page, url):
     held = []
-    page = opened("about:blank")
+    page = open_page("about:blank")
     page.route("**/page.json", lambda route: held.append(route))
     page.goto(f"{url}/#phase=mock&sort=-reward")
-    for _ in range(PATIENCE // 50):
+    for _ in range(TIMEOUT_MS // 50):
         if held:
             break
         page.wait_for_timeout(50)
@@ -54,10 +54,10 @@ def test_the_address_is_kept_by_who_skips_before_anything_is_known(opened, url):
     expect(page.locator("#title")).to_have_text("The mock phase")
 
 
-def test_while_another_phase_is_on_its_way_nothing_acts_on_the_one_before(opened, served, contest):
-    api = SlowApi({"mock": contest, "dev": contest})
+def test_previous_phase_is_inert_while_another_loads(open_page, serve, board):
+    api = SlowApi({"mock": board, "dev": board})
     api.ready.set()
-    page = drawn(opened(served(api)))
+    page = wait_for_charts(open_page(serve(api)))
     api.ready.clear()
     page.click("#phases >> text=mock")
     expect(page.locator("main > [inert]")).to_have_count(2)
@@ -69,17 +69,17 @@ def test_while_another_phase_is_on_its_way_nothing_acts_on_the_one_before(opened
     expect(page.locator("main > [inert]")).to_have_count(0)
 
 
-def test_charts_do_not_wait_for_a_phase_that_was_left(opened, served, contest):
-    api = SlowApi({"mock": contest, "dev": contest}, slow=["dev"])
-    page = opened(f"{served(api)}#phase=dev")
-    answered(page, api, 1)
+def test_charts_do_not_wait_for_a_phase_that_was_left(open_page, serve, board):
+    api = SlowApi({"mock": board, "dev": board}, slow=["dev"])
+    page = open_page(f"{serve(api)}#phase=dev")
+    wait_for_requests(page, api, 1)
     page.click("#phases >> text=mock")
-    drawn(page)
+    wait_for_charts(page)
     api.ready.set()
 
 
 class PartlyHiddenApi(BoardApi):
-    """Knows of a mock phase, but refuses to show it."""
+    """Lists a mock phase, but refuses its board."""
 
     def leaderboard(self, viewer, phase):
         if phase == "mock":
@@ -87,8 +87,8 @@ class PartlyHiddenApi(BoardApi):
         return super().leaderboard(viewer, phase)
 
 
-def test_nothing_of_another_phase_stays_beside_one_that_is_refused(opened, served, contest):
-    page = drawn(opened(served(PartlyHiddenApi({"mock": contest, "dev": contest})), expected=["404"]))
+def test_refused_phase_shows_nothing_of_another_phase(open_page, serve, board):
+    page = wait_for_charts(open_page(serve(PartlyHiddenApi({"mock": board, "dev": board})), expected=["404"]))
     page.click("#phases >> text=mock")
     expect(page.locator("#notice")).to_have_text("the server answered with 404")
     expect(page.locator("#title")).to_have_text("The mock phase")
@@ -102,19 +102,19 @@ def test_nothing_of_another_phase_stays_beside_one_that_is_refused(opened, serve
     expect(page.locator("#finished .system")).to_have_count(4)
 
 
-def test_nothing_of_another_phase_stays_beside_one_that_is_lost(opened, contest):
-    with serving(BoardApi({"mock": contest, "dev": contest})) as url:
-        page = drawn(opened(url, expected=GONE))
+def test_unreachable_phase_shows_nothing_of_another_phase(open_page, board):
+    with serving(BoardApi({"mock": board, "dev": board})) as url:
+        page = wait_for_charts(open_page(url, expected=SERVER_GONE))
     page.click("#phases >> text=mock")
     expect(page.locator("#title")).to_have_text("The mock phase")
     expect(page.locator("#status")).to_contain_text("no connection")
     expect(page.locator("#board")).to_be_hidden()
 
 
-def test_a_server_that_goes_away_and_comes_back(opened, contest):
-    api = BoardApi({"dev": contest})
+def test_page_recovers_when_the_server_comes_back(open_page, board):
+    api = BoardApi({"dev": board})
     with serving(api) as url:
-        page = drawn(opened(url, expected=GONE))
+        page = wait_for_charts(open_page(url, expected=SERVER_GONE))
     expect(page.locator("#status")).to_contain_text("no connection")
     expect(page.locator("#finished .system")).to_have_count(5)
     api.boards["dev"] = boards.empty_board()
@@ -123,9 +123,9 @@ def test_a_server_that_goes_away_and_comes_back(opened, contest):
         expect(page.locator("#empty")).to_be_visible()
 
 
-def test_a_service_without_phases_says_so(opened, served):
+def test_service_without_phases_has_a_message(open_page, serve):
     api = BoardApi({})
-    page = opened(served(api))
+    page = open_page(serve(api))
     expect(page.locator("#status")).to_have_text("there are no phases yet")
     expect(page.locator("#board")).to_be_hidden()
     page.evaluate("dispatchEvent(new Event('online'))")

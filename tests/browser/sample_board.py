@@ -1,4 +1,4 @@
-"""A board to look at: invented runs of invented participants, judged by the real code."""
+"""A board for screenshots: invented runs of invented participants, evaluated by the real code."""
 
 import math
 import random
@@ -17,7 +17,7 @@ HOUR = 3_600_000
 LAYOUT = Layout(blocks=8, block=200, gap=1_200)
 TOTAL = 10_000
 
-# system, participant, role; share of right words at first and in the end; its haste; words per word of the reference
+# system, participant, role, share of right words at first and at the end, learning speed, words per reference word
 SYSTEMS = [
     ("BNMT-oracle", "organiser", RoleKind.ORACLE, 0.84, 0.84, 1.0, 0.99),
     ("SMT-oracle", "organiser", RoleKind.ORACLE, 0.80, 0.80, 1.0, 1.02),
@@ -36,8 +36,8 @@ UNFINISHED = {"acme-reinforce": (7_300, 1), "umbra-linucb": (2_150, 24 * 9)}  # 
 
 
 def sample_board() -> Board:
-    """A dev phase in its middle."""
-    contest = BoardPhase(
+    """Return the board of a dev phase in progress."""
+    phase = BoardPhase(
         name="dev",
         state="open",
         total=TOTAL,
@@ -45,11 +45,11 @@ def sample_board() -> Board:
         signature=SENTENCE_BLEU.signature,
     )
     roles = [Role(participant, system, role) for system, participant, role, *_ in SYSTEMS]
-    return make_board(contest, [_summary(seed, *system) for seed, system in enumerate(SYSTEMS)], roles, now=NOW)
+    return make_board(phase, [_summary(seed, *system) for seed, system in enumerate(SYSTEMS)], roles, now=NOW)
 
 
 def _summary(
-    seed: int, system: str, participant: str, _: RoleKind, start: float, end: float, haste: float, length: float
+    seed: int, system: str, participant: str, _: RoleKind, start: float, end: float, speed: float, length: float
 ) -> Summary:
     rounds, hours = UNFINISHED.get(system, (TOTAL, 30 - seed))
     pace = 900 + 130 * seed
@@ -58,7 +58,7 @@ def _summary(
     rng = random.Random(seed)
     played = []
     for position in range(rounds):
-        learned = 1 - math.exp(-haste * position / TOTAL * 2)
+        learned = 1 - math.exp(-speed * position / TOTAL * 2)
         quality = start + (end - start) * learned
         counts = _outcome(quality, length, rng, random.Random(position))
         played.append(RoundResult(position, sentence_score(counts), counts.to_bytes(), begun + pace * position))
@@ -66,7 +66,7 @@ def _summary(
 
 
 def _outcome(quality: float, length: float, rng: random.Random, sentence: random.Random) -> BleuStatistics:
-    """Statistics of one translation; how hard the sentence is, is the same for everybody."""
+    """Return the statistics of one translation; a sentence is equally hard for all systems."""
     words = max(2, round(sentence.lognormvariate(1.9, 0.5)))
     right = min(0.99, max(0.02, quality + sentence.gauss(0, 0.16)))
     reference = [f"w{number}" for number in range(words)]
