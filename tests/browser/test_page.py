@@ -78,7 +78,7 @@ def test_downloads_use_the_api_key(open_page, url, api):
     assert name == "dev.csv"
     assert len(list(csv.DictReader(io.StringIO(table)))) == len(api.boards["dev"].rows)
     [sent] = [request for request in api.requests if request.query == "format=csv"]
-    assert sent.last_headers["x-api-key"] == "bmt_secret"
+    assert sent.headers_by_name["x-api-key"] == "bmt_secret"
 
 
 def test_failed_download_shows_a_notice(open_page, board):
@@ -260,7 +260,7 @@ def test_unchanged_data_are_neither_sent_nor_drawn_again(open_page, url, api):
     }""")
     api.requests.clear()
     wait_for_requests(page, api, 2)
-    assert all(request.last_headers.get("if-none-match") for request in api.requests)
+    assert all(request.headers_by_name.get("if-none-match") for request in api.requests)
     assert page.evaluate("changes") == 0
     expect(page.locator("#status")).to_contain_text("live")
 
@@ -270,7 +270,7 @@ def test_api_key_is_sent_and_a_wrong_one_is_removed(open_page, url, api):
     enter_key(page)
     expect(page.locator("#finished .system")).to_have_count(5)
     wait_for_requests(page, api, 3)
-    assert api.requests[-1].last_headers["x-api-key"] == "bmt_secret"
+    assert api.requests[-1].headers_by_name["x-api-key"] == "bmt_secret"
     assert "bmt_secret" not in page.url
     api.refuses_key = True
     expect(page.locator("#notice")).to_contain_text("does not accept this API key")
