@@ -10,7 +10,6 @@ from itertools import islice
 
 from lambdas.registry import PhaseRecord, PhaseState
 from lambdas.scoreboard import Scoreboard
-from lambdas.scoring import Scorer
 from lambdas.sentences import SentenceReader
 from lambdas.store.interface import Store
 from task.rounds import Round, Run
@@ -107,8 +106,7 @@ class Auditor:
 
     def _rescore(self, record: PhaseRecord, played: Round) -> Iterator[str]:
         reference = self._sentences.reference(record, played.index)
-        scorer = Scorer(record.feedback, record.fingerprint)
-        scored = scorer.score(played.translation, reference, run=played.run.id, index=played.index)
+        scored = record.scorer.score(played.translation, reference, run=played.run.id, index=played.index)
         if scored.statistics.to_bytes() != played.statistics:
             yield "the statistics are not those of the translation"
         if not is_close(played.true_reward, scored.true_reward):

@@ -12,11 +12,12 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Self
 
 from lambdas.errors import BadRequestError, OrganiserError
+from lambdas.scoring import Scorer
 from lambdas.store import documents
 from lambdas.store.documents import Document, DocumentKind
 from lambdas.store.interface import Store, StoreError
@@ -103,6 +104,10 @@ class PhaseRecord:
     fingerprint: str  # hash of all its sources and references
     runs: int  # how many runs each participant may open
     state: PhaseState = PhaseState.OPEN
+    scorer: Scorer = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scorer", Scorer(self.feedback, self.fingerprint))
 
     def as_document(self) -> Document:
         layout = self.phase.layout

@@ -21,7 +21,6 @@ from lambdas.answers import Answer, LastRound, OpenedRun, PhaseInfo, RunState, S
 from lambdas.cache import Cache
 from lambdas.registry import Participant, PhaseRecord, PhaseState, Registry, api_key_digest, check_name
 from lambdas.scoreboard import Scoreboard
-from lambdas.scoring import Scorer
 from lambdas.sentences import SentenceReader
 from lambdas.store.interface import Store
 from lambdas.tokens import KeyRing, Position
@@ -259,8 +258,7 @@ class Service:
 
     def _score(self, record: PhaseRecord, run: Run, position: Position, translation: str) -> Round:
         reference = self._sentences.reference(record, position.index)
-        scorer = Scorer(record.feedback, record.fingerprint)
-        scored = scorer.score(translation, reference, run=run.id, index=position.index)
+        scored = record.scorer.score(translation, reference, run=run.id, index=position.index)
         return Round(
             run,
             position.index,
@@ -295,4 +293,4 @@ class Service:
 
 
 def _position_after(last: Round | None) -> Position:
-    return Position(0, 0, 0) if last is None else Position(last.index + 1, *last.ticks_after)
+    return Position(0, 0, 0) if last is None else Position(last.index + 1, last.observed_ticks, last.true_ticks)

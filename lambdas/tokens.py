@@ -19,7 +19,6 @@ import hmac
 import secrets
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 from lambdas.store.documents import Document
@@ -34,11 +33,10 @@ _SECRET_BYTES = 32
 _HASH_BLOCK_BYTES = 64  # of SHA-256
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """The position in a run before a round is played."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index, which no caller needs here
     observed_ticks: int  # the sum of observed rewards before the round
     true_ticks: int  # the sum of true rewards before the round
 
@@ -106,7 +104,7 @@ class KeyRing:
         """
         number = key if key in self._keys else self.oldest
         signing_key = self._keys[number]
-        plain = _POSITION.pack(position.index, position.observed_ticks, position.true_ticks)
+        plain = _POSITION.pack(*position)
         tag = signing_key.authenticate(_associated_data(number, participant, run) + plain)[:_TAG_BYTES]
         encrypted = _xor_keystream(plain, signing_key.encrypt, tag)
         return base64.urlsafe_b64encode(bytes((number,)) + tag + encrypted).rstrip(b"=").decode()

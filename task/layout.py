@@ -33,9 +33,11 @@ class Layout:
     block: int  # sentences in the held-out block
     gap: int  # fresh sentences between two passes; all sentences of a phase without a held-out block
     total: int = field(init=False, repr=False, compare=False)  # rounds in the phase
+    period: int = field(init=False, repr=False, compare=False)  # rounds from one held-out pass to the next
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "total", self.blocks * self.block + max(self.blocks - 1, 1) * self.gap)
+        object.__setattr__(self, "period", self.block + self.gap)
         if self.blocks < 0 or self.block < 0 or self.gap < 0:
             raise LayoutError(f"a layout has no negative parts, but got {self}")
         if (self.blocks == 0) != (self.block == 0):
@@ -71,11 +73,6 @@ class Layout:
     def distinct(self) -> int:
         """The number of distinct sentences that the phase needs (their texts may coincide)."""
         return self.block + max(self.blocks - 1, 1) * self.gap
-
-    @property
-    def period(self) -> int:
-        """Rounds from the start of one held-out pass to the start of the next."""
-        return self.block + self.gap
 
     @property
     def pass_ends(self) -> Sequence[int]:

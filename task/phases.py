@@ -1,4 +1,4 @@
-"""The phases of a task, and the sizes that they had in the WMT 2017 task (Sokolov et al. 2017, section 3)."""
+"""The phases of a task, and the sizes that they had in the WMT 2017 task (Sokolov et al. 2017, sections 2 and 3)."""
 
 from dataclasses import dataclass
 
