@@ -1,1 +1,1 @@
-"""Speed and learning, each printed as a ratio against a named rival in the same run (``make bench``)."""
+"""Benchmarks of speed (``make bench``), as ratios to a named rival of the same run, and studies of learning."""

@@ -1,12 +1,12 @@
-"""`banditmt serve` against a bare echo handler on the same server: rounds per second over loopback.
+"""Rounds per second of ``banditmt serve`` over loopback, compared with an echo handler on the same server.
 
-All servers are processes of their own; the client is this process, with one keep-alive connection or four. A round is
-one POST that commits a translation and brings the next sentence. The rival is a Lambda function that does nothing: a
-resolver of powertools with one route, which answers with the body that it got, behind the same gateway, for requests of
-the same size. For comparison, the same without powertools, and the HTTP server with nothing behind it.
+Every server is a process of its own; the client is this process, with one keep-alive connection or four. A round is one
+POST that commits a translation and returns the next sentence. The rival is a Lambda function that does nothing: a
+resolver of Powertools with one route, which returns the body of the request, behind the same gateway, for requests of
+the same size. For comparison, the same without Powertools, and the HTTP server alone.
 
-The store is SQLite with ``synchronous=normal``: nobody waits for the disk. Below it, what flushing every round costs,
-as ``banditmt serve`` does unless told otherwise. That is a property of the disk, so no bound is set on it.
+The store is SQLite with ``synchronous=normal``, so that no round waits for the disk. The table also shows the default
+of ``banditmt serve``, which flushes every round. That speed is a property of the disk, so there is no bound on it.
 """
 
 import json
@@ -35,17 +35,17 @@ from simulator.cloud.template import SamTemplate
 from task.layout import Layout
 from task.phases import Phase
 
-ROUNDS = 150  # per connection in one slice
-SLICES = 15  # of each server, in turn, so that all see the same weather; the median counts
-LENGTH = ROUNDS * SLICES + 1  # of the phase, so that it lasts for all slices
+ROUNDS_PER_SLICE = 150  # of each connection
+SLICES = 15  # of each server, in turn, so that other load on the machine slows all alike; the median counts
+PHASE_ROUNDS = ROUNDS_PER_SLICE * SLICES + 1  # enough for all slices
 CONNECTIONS = (1, 4)
-SHARE = 0.5  # of the echo's rate that serving is to keep
+MIN_RATE_RATIO = 0.5  # of serving to the echo
 SENTENCE, REFERENCE = "baumwolle , farbe blau , größe xl", "cotton , blue , size xl"
-ECHO, SERVED = "bare echo handler (powertools)", "banditmt serve"
+ECHO, SERVED = "echo handler (Powertools)", "banditmt serve"
 
 
-class Client:
-    """One keep-alive connection that speaks just enough HTTP to cost next to nothing."""
+class KeepAliveClient:
+    """One keep-alive connection with as little HTTP as possible, so that it costs next to nothing."""
 
     def __init__(self, port: int, api_key: str) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port))
@@ -57,20 +57,20 @@ class Client:
         head = f"{method} {path} HTTP/1.1\r\n{self._head}Content-Length: {len(data)}\r\n\r\n"
         self._socket.sendall(head.encode() + data)
         received = self._socket.recv(65_536)
-        head_bytes, _, answer = received.partition(b"\r\n\r\n")
+        head_bytes, _, content = received.partition(b"\r\n\r\n")
         length = int(head_bytes.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
-        while len(answer) < length:
-            answer += self._socket.recv(65_536)
+        while len(content) < length:
+            content += self._socket.recv(65_536)
         if not head_bytes.startswith(b"HTTP/1.1 200"):
-            raise RuntimeError(answer.decode())
-        return json.loads(answer)
+            raise RuntimeError(content.decode())
+        return json.loads(content)
 
     def close(self) -> None:
         self._socket.close()
 
 
 class BareHttp:
-    """An application that answers with the body of the request: no gateway, no handler."""
+    """An application that returns the body of the request: no gateway, no handler."""
 
     def reject_early(self, _: HttpRequest) -> HttpResponse | None:
         return None
@@ -94,7 +94,7 @@ def powertools_echo() -> Application:
         body: dict[str, Any] = resolver.current_event.json_body
         return body
 
-    return _behind_the_gateway(resolver.resolve)  # type: ignore[arg-type] # it wants Lambda's own context, and reads none of it
+    return _behind_the_gateway(resolver.resolve)  # type: ignore[arg-type] # typed for Lambda's own context, which it does not read
 
 
 def function_echo() -> Application:
@@ -112,109 +112,109 @@ def serve_rival(application: Callable[[], Application], channel: Any) -> None:
         channel.recv()
 
 
-class Served(NamedTuple):
+class ServerProcess(NamedTuple):
     """A server in a process of its own."""
 
     pid: int
     port: int
 
     def cpu_seconds(self) -> float:
-        """What it has used up so far: unlike a rate, hardly changed by whatever else runs on the machine."""
-        return time.clock_gettime(~self.pid << 3 | 2)  # how Linux numbers the CPU clock of another process
+        """Return the CPU time used so far, which depends little on what else runs on the machine."""
+        return time.clock_gettime(~self.pid << 3 | 2)  # the clock id of another process's CPU time in Linux
 
 
 @contextmanager
-def rival(application: Callable[[], Application]) -> Iterator[Served]:
+def rival_server(application: Callable[[], Application]) -> Iterator[ServerProcess]:
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
     process = context.Process(target=serve_rival, args=(application, there))
     process.start()
     assert process.pid is not None
     try:
-        yield Served(process.pid, here.recv())
+        yield ServerProcess(process.pid, here.recv())
     finally:
         here.send("stop")
         process.join()
 
 
 @contextmanager
-def banditmt_server(store: str) -> Iterator[Served]:
+def banditmt_server(store: str) -> Iterator[ServerProcess]:
     banditmt = str(Path(sys.executable).with_name("banditmt"))
     command = [banditmt, "serve", "--store", store, "--port", "0", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout is not None
         try:
-            yield Served(process.pid, int(json.loads(process.stdout.readline())["url"].rpartition(":")[2]))
+            yield ServerProcess(process.pid, int(json.loads(process.stdout.readline())["url"].rpartition(":")[2]))
         finally:
             process.terminate()
 
 
-def prepare(path: Path) -> str:
-    """A store with one phase; returns a key."""
+def prepare_store(path: Path) -> str:
+    """Create a store with one phase and one participant; return the API key."""
     store = open_store(f"sqlite:{path}")
-    load_phase(store, Phase("dev", Layout.plain(LENGTH), repeatable=True), [(SENTENCE, REFERENCE)] * LENGTH)
+    load_phase(store, Phase("dev", Layout.plain(PHASE_ROUNDS), repeatable=True), [(SENTENCE, REFERENCE)] * PHASE_ROUNDS)
     api_key = Registry(store).add_participant("bench")
     store.close()
     return api_key
 
 
 class EchoPlayer:
-    """Has requests of a round's size echoed."""
+    """Sends requests of the size of a round to an echo."""
 
-    def __init__(self, client: Client, system: str) -> None:  # noqa: ARG002 (as RunPlayer)
+    def __init__(self, client: KeepAliveClient, system: str) -> None:  # noqa: ARG002 (as RunPlayer)
         self._client = client
 
     def play(self) -> None:
         body = {"id": "x" * 50, "translation": SENTENCE}
-        for _ in range(ROUNDS):
+        for _ in range(ROUNDS_PER_SLICE):
             self._client.call("POST", "/v1/runs/abcdefghijklmnopqrstuvwxyz/translations", body)
 
 
 class RunPlayer:
-    """Plays a run that it opened, a slice at a time."""
+    """Opens a run and plays it, one slice at a time."""
 
-    def __init__(self, client: Client, system: str) -> None:
+    def __init__(self, client: KeepAliveClient, system: str) -> None:
         self._client = client
         run = client.call("POST", "/v1/runs", {"phase": "dev", "system": system})["run"]
         self._path = f"/v1/runs/{run}/translations"
         self._sentence = client.call("GET", f"/v1/runs/{run}/sentence")
 
     def play(self) -> None:
-        for _ in range(ROUNDS):
-            answer = {"id": self._sentence["id"], "translation": self._sentence["source"]}
-            self._sentence = self._client.call("POST", self._path, answer)["next"]
+        for _ in range(ROUNDS_PER_SLICE):
+            body = {"id": self._sentence["id"], "translation": self._sentence["source"]}
+            self._sentence = self._client.call("POST", self._path, body)["next"]
 
 
 Player = EchoPlayer | RunPlayer
 
 
-class Slice(NamedTuple):
-    """What one short while of play came to."""
+class SliceResult(NamedTuple):
+    """The result of one slice."""
 
     rate: float  # rounds per second
-    cpu: float  # seconds of the server's processor for each
+    cpu: float  # CPU seconds of the server per round
 
 
-class Crowd:
-    """Some players of one server, each with a connection of its own."""
+class ConcurrentPlayers:
+    """Players of one server, each with a connection of its own."""
 
-    def __init__(self, kind: type[Player], server: Served, api_key: str, size: int) -> None:
-        self._server, self._clients = server, [Client(server.port, api_key) for _ in range(size)]
+    def __init__(self, kind: type[Player], server: ServerProcess, api_key: str, size: int) -> None:
+        self._server, self._clients = server, [KeepAliveClient(server.port, api_key) for _ in range(size)]
         self._players = [
             kind(client, f"bench-{server.port}-{size}-{number}") for number, client in enumerate(self._clients)
         ]
         self._pool = ThreadPoolExecutor(size)
-        self.slices: list[Slice] = []
+        self.slices: list[SliceResult] = []
 
     def play(self) -> None:
-        began, cpu = time.perf_counter(), self._server.cpu_seconds()
+        started, cpu = time.perf_counter(), self._server.cpu_seconds()
         list(self._pool.map(lambda player: player.play(), self._players))
-        seconds, cpu = time.perf_counter() - began, self._server.cpu_seconds() - cpu
-        rounds = len(self._players) * ROUNDS
-        self.slices.append(Slice(rounds / seconds, cpu / rounds))
+        seconds, cpu = time.perf_counter() - started, self._server.cpu_seconds() - cpu
+        rounds = len(self._players) * ROUNDS_PER_SLICE
+        self.slices.append(SliceResult(rounds / seconds, cpu / rounds))
 
-    def share_of(self, other: "Crowd") -> float:
-        """Its rate as a part of another's, from neighbouring slices."""
+    def rate_ratio(self, other: "ConcurrentPlayers") -> float:
+        """Return the median ratio of its rate to that of others, over slices that were played one after the other."""
         return median(each.rate / rival.rate for each, rival in zip(self.slices, other.slices, strict=True))
 
     def close(self) -> None:
@@ -223,37 +223,40 @@ class Crowd:
             client.close()
 
 
-def measure(servers: dict[str, tuple[type[Player], Served]], api_key: str, connections: int) -> bool:
-    """Let all play in turn, print how fast each was, and tell whether serving kept its share of the echo's rate."""
-    with ExitStack() as open_crowds:
-        crowds = {
-            name: open_crowds.enter_context(closing(Crowd(kind, server, api_key, connections)))
+def measure(servers: dict[str, tuple[type[Player], ServerProcess]], api_key: str, connections: int) -> bool:
+    """Let all play in turn, print their rates, and return whether serving meets its bound."""
+    with ExitStack() as stack:
+        groups = {
+            name: stack.enter_context(closing(ConcurrentPlayers(kind, server, api_key, connections)))
             for name, (kind, server) in servers.items()
         }
         for _ in range(SLICES):
-            for crowd in crowds.values():
-                crowd.play()
+            for group in groups.values():
+                group.play()
     print(f"\n{connections} keep-alive connection{'s' if connections > 1 else ''}, rounds per second of")
-    for name, crowd in crowds.items():
-        rate, cpu = (median(column) for column in zip(*crowd.slices, strict=True))
-        share = crowd.share_of(crowds[ECHO])
-        print(f"  {name:40}{rate:8,.0f} = {share:.2f} of the echo's; {cpu * 1e6:5,.0f} us of the server's CPU each")
-    share = crowds[SERVED].share_of(crowds[ECHO])
-    print(f"  bound, {SHARE} of the echo's rate: {'met' if share >= SHARE else 'MISSED'} ({share:.2f})", flush=True)
-    return share >= SHARE
+    for name, group in groups.items():
+        rate, cpu = (median(column) for column in zip(*group.slices, strict=True))
+        ratio = group.rate_ratio(groups[ECHO])
+        print(f"  {name:40}{rate:8,.0f} = {ratio:.2f} of the echo's; {cpu * 1e6:5,.0f} us of server CPU per round")
+    ratio = groups[SERVED].rate_ratio(groups[ECHO])
+    print(
+        f"  bound, {MIN_RATE_RATIO} of the echo's rate: {'met' if ratio >= MIN_RATE_RATIO else 'MISSED'} ({ratio:.2f})",
+        flush=True,
+    )
+    return ratio >= MIN_RATE_RATIO
 
 
 def compare() -> bool:
-    """Serve, play and print; tell whether every bound is met."""
+    """Run the benchmark and print its results; return whether every bound is met."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as servers:
         path = Path(folder) / "store"
-        api_key = prepare(path)
+        api_key = prepare_store(path)
         started: dict[str, tuple[type[Player], Any]] = {
-            ECHO: (EchoPlayer, rival(powertools_echo)),
+            ECHO: (EchoPlayer, rival_server(powertools_echo)),
             SERVED: (RunPlayer, banditmt_server(f"sqlite:{path}?synchronous=normal")),
             "banditmt serve, every round flushed": (RunPlayer, banditmt_server(f"sqlite:{path}")),
-            "echo without powertools": (EchoPlayer, rival(function_echo)),
-            "HTTP alone, without gateway or handler": (EchoPlayer, rival(bare_http)),
+            "echo without Powertools": (EchoPlayer, rival_server(function_echo)),
+            "HTTP alone, without gateway or handler": (EchoPlayer, rival_server(bare_http)),
         }
         rivals = {name: (kind, servers.enter_context(server)) for name, (kind, server) in started.items()}
         met = [measure(rivals, api_key, connections) for connections in CONNECTIONS]

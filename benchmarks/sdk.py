@@ -1,9 +1,9 @@
-"""The Python SDK against a bare `requests.Session` loop and a bare `http.client` loop: rounds per second.
+"""Rounds per second of the Python SDK, compared with loops over plain ``requests.Session`` and ``http.client``.
 
-All three play whole runs over the same `banditmt serve`, a process of its own, over one keep-alive connection, in turn.
-The bare loops do the least that plays: no retries, no checks, no resuming. The store does not wait for the disk, so
-that more of the time is the clients'; what each costs its own process is printed too. Then how long importing the SDK
-takes, and how long importing `requests` alone.
+All three play whole runs in turn, over one keep-alive connection, against the same ``banditmt serve`` in a process of
+its own. The plain loops do the least that is needed: no retries, no checks, no resuming. The store does not wait for
+the disk, so that more of the time is that of the client. The CPU time of each client is printed too, and the time to
+import the SDK and ``requests`` alone.
 """
 
 import http.client
@@ -20,10 +20,10 @@ from typing import Any
 import requests
 
 from banditmt_client import Client
-from benchmarks.gateway import LENGTH, banditmt_server, prepare
+from benchmarks.gateway import PHASE_ROUNDS, banditmt_server, prepare_store
 
-PASSES = 6  # the best counts: noise on a shared machine only ever slows down
-BASELINE = "bare requests.Session"
+REPETITIONS = 6  # the best counts: other load on the machine can only slow down
+RIVAL = "plain requests.Session"
 
 Play = Callable[[], None]
 
@@ -39,76 +39,77 @@ def sdk(url: str, api_key: str) -> Iterator[Play]:
         yield play
 
 
-def bare_requests(url: str, api_key: str) -> Iterator[Play]:
+def plain_requests(url: str, api_key: str) -> Iterator[Play]:
     with requests.Session() as session:
         session.headers["x-api-key"] = api_key
 
         def call(method: str, path: str, body: object = None) -> Any:
-            answer = session.request(method, url + path, json=body, timeout=30)
-            answer.raise_for_status()
-            return answer.json()
+            response = session.request(method, url + path, json=body, timeout=30)
+            response.raise_for_status()
+            return response.json()
 
-        yield lambda: play_bare(call, "requests")
+        yield lambda: play_plain(call, "requests")
 
 
-def bare_http_client(url: str, api_key: str) -> Iterator[Play]:
+def plain_http_client(url: str, api_key: str) -> Iterator[Play]:
     connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=30)
     headers = {"x-api-key": api_key, "Content-Type": "application/json"}
 
     def call(method: str, path: str, body: object = None) -> Any:
         connection.request(method, path, None if body is None else json.dumps(body), headers)
-        answer = connection.getresponse()
-        content = answer.read()
-        if answer.status != 200:
+        response = connection.getresponse()
+        content = response.read()
+        if response.status != 200:
             raise RuntimeError(content.decode())
         return json.loads(content)
 
-    yield lambda: play_bare(call, "http.client")
+    yield lambda: play_plain(call, "http.client")
     connection.close()
 
 
-def play_bare(call: Callable[..., Any], system: str) -> None:
+def play_plain(call: Callable[..., Any], system: str) -> None:
     run = call("POST", "/v1/runs", {"phase": "dev", "system": system})["run"]
     sentence = call("GET", f"/v1/runs/{run}/sentence")
     while sentence:
-        answer = {"id": sentence["id"], "translation": sentence["source"]}
-        sentence = call("POST", f"/v1/runs/{run}/translations", answer)["next"]
+        body = {"id": sentence["id"], "translation": sentence["source"]}
+        sentence = call("POST", f"/v1/runs/{run}/translations", body)["next"]
 
 
 def measure(play: Play) -> tuple[float, float]:
-    """Seconds of a run, by the clock and of this process."""
-    clock, processor = time.perf_counter(), time.process_time()
+    """Play one run; return the seconds that it took, and the CPU seconds of this process."""
+    started, cpu = time.perf_counter(), time.process_time()
     play()
-    return time.perf_counter() - clock, time.process_time() - processor
+    return time.perf_counter() - started, time.process_time() - cpu
 
 
 def import_milliseconds(module: str) -> float:
-    """What importing takes of a fresh interpreter's processor time."""
+    """Return the CPU time of an import in a new interpreter."""
     program = f"import time; begin = time.process_time(); import {module}; print(time.process_time() - begin)"
-    seconds = (float(subprocess.check_output([sys.executable, "-c", program])) for _ in range(PASSES))
+    seconds = (float(subprocess.check_output([sys.executable, "-c", program])) for _ in range(REPETITIONS))
     return 1e3 * min(seconds)
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "store"
-        api_key = prepare(path)
+        api_key = prepare_store(path)
         with banditmt_server(f"sqlite:{path}?synchronous=normal") as server:
             url = f"http://127.0.0.1:{server.port}"
             with (
                 contextmanager(sdk)(url, api_key) as ours,
-                contextmanager(bare_requests)(url, api_key) as theirs,
-                contextmanager(bare_http_client)(url, api_key) as barest,
+                contextmanager(plain_requests)(url, api_key) as theirs,
+                contextmanager(plain_http_client)(url, api_key) as minimal,
             ):
-                rivals = {"banditmt-client": ours, BASELINE: theirs, "bare http.client": barest}
+                rivals = {"banditmt-client": ours, RIVAL: theirs, "plain http.client": minimal}
                 best = dict.fromkeys(rivals, (float("inf"), float("inf")))
-                for _ in range(PASSES):  # in turn, so that all see the same weather
+                for _ in range(REPETITIONS):  # in turn, so that other load slows all alike
                     for name, play in rivals.items():
                         best[name] = tuple(map(min, best[name], measure(play)))  # type: ignore[assignment]
-    for name, (clock, processor) in best.items():
-        ratio, own = best[BASELINE][0] / clock, 1e6 * processor / LENGTH
+    for name, (seconds, cpu) in best.items():
+        ratio, cpu_per_round = best[RIVAL][0] / seconds, 1e6 * cpu / PHASE_ROUNDS
+        rate = PHASE_ROUNDS / seconds
         print(
-            f"{name:24} {LENGTH / clock:6,.0f} rounds/s  {ratio:5.2f} of bare requests  {own:6,.0f} us of CPU a round"
+            f"{name:24} {rate:6,.0f} rounds/s  {ratio:5.2f} of plain requests  {cpu_per_round:6,.0f} us CPU per round"
         )
     ours_alone, theirs_alone = import_milliseconds("banditmt_client"), import_milliseconds("requests")
     print(f"importing: banditmt_client {ours_alone:.0f} ms, of which requests {theirs_alone:.0f} ms (bound: 150 ms)")
