@@ -6,7 +6,8 @@ import pytest
 
 from banditmt_client import InvalidTranslationError, OrderError, Progress, ProtocolError, Round, Sentence
 from banditmt_client.environment import TranslationEnvironment
-from task.limits import MAX_TRANSLATION_CHARACTERS
+from banditmt_client.run import _check_translation as check_translation
+from task.limits import MAX_TRANSLATION_CHARACTERS, is_one_line
 from tests.client_sdk.fake_service import RUN, score_of, serving
 
 SENTENCES = ["eins", "zwei"]
@@ -143,3 +144,17 @@ def test_a_run_can_be_played_as_a_gymnasium_environment(run):
     assert environment.reset() == (None, {})
     with pytest.raises(OrderError, match="finished"):
         environment.step("three")
+
+
+@pytest.mark.parametrize(
+    "characters", [range(0x120), range(0x2020, 0x2030), range(0xD7F0, 0xE010), range(0xFFF0, 0x10000)]
+)
+def test_the_python_sdk_refuses_the_same_characters_as_the_service(characters):
+    """It has its own copy of the rule, because it does not depend on ``task``."""
+    for text in (f"a{chr(number)}b" for number in characters):
+        try:
+            check_translation(text)
+        except InvalidTranslationError:
+            assert not is_one_line(text), ascii(text)
+        else:
+            assert is_one_line(text), ascii(text)
