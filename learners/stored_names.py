@@ -39,6 +39,23 @@ FIELD_NAMES: dict[str, dict[str, str]] = {  # by class
     "ExpectedLossConfig": {"replay_batch": "replayed", "replay_capacity": "memory"},
     "SelfImitationConfig": {"replay_batch": "replayed", "replay_capacity": "memory"},
     "ZerothOrderConfig": {"noise_scale": "scale", "parameter_prefix": "chosen"},
+    "LogLinearExpectedLossConfig": {"weight_scale": "scale"},
+    "LogLinearZerothOrderConfig": {"weight_scale": "scale", "noise_scale": "noise"},
+    "TargetNgramConfig": {"weight_scale": "scale"},
+    "SmtConfig": {
+        "lm_order": "order",
+        "alignment_iterations": "iterations",
+        "max_pair_length": "longest",
+        "max_phrase_length": "phrase_length",
+        "max_singleton_length": "singleton_length",
+        "max_target_length": "target_length",
+        "max_span": "span",
+        "max_source_symbols": "symbols",
+        "min_gapped_count": "gapped_minimum",
+        "max_gapped_rules": "most_gapped",
+        "table_limit": "translations",
+        "distortion_limit": "distortion",
+    },
 }
 
 Config = TypeVar("Config")

@@ -76,7 +76,7 @@ class Page {
       const sort = parameters.get("sort");
       this.sort = { key: sort.replace(/^-/, ""), descending: sort.startsWith("-") };
     }
-    this.wanted = parameters.has("runs") ? parameters.get("runs").split(",").filter(Boolean).map(decodeURIComponent) : null;
+    this.requestedRuns = parameters.has("runs") ? parameters.get("runs").split(",").filter(Boolean).map(decodeURIComponent) : null;
     return changed;
   }
 
@@ -92,7 +92,7 @@ class Page {
     for (const id of SECTIONS) byId(id).inert = true; // they still show the previous phase
     this.notice("");
     this.colours.clear();
-    this.selectedByUser = this.wanted !== null;
+    this.selectedByUser = this.requestedRuns !== null;
     for (const link of byId("phases").children) {
       setAttribute(link, "aria-current", link.textContent === phase && "page");
     }
@@ -128,9 +128,9 @@ class Page {
 
   updateSelection() {
     const known = new Set(this.board.rows.map((row) => row.run));
-    if (this.wanted) {
-      for (const run of this.wanted) if (known.has(run)) this.assignColour(run);
-      this.wanted = null;
+    if (this.requestedRuns) {
+      for (const run of this.requestedRuns) if (known.has(run)) this.assignColour(run);
+      this.requestedRuns = null;
     }
     for (const run of this.colours.keys()) if (!known.has(run)) this.colours.delete(run);
     if (this.selectedByUser || this.colours.size) return;

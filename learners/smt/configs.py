@@ -1,10 +1,7 @@
 """Settings of a statistical model: limits of training and of search."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Self
-
-from learners.errors import SnapshotError
 
 
 class DecoderKind(StrEnum):
@@ -16,7 +13,7 @@ class DecoderKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class SmtConfig:
-    """The limits of training and search."""
+    """The limits of training and search. Model files store them under the names in ``learners.stored_names``."""
 
     lm_order: int = 4  # longer n-grams hardly recur in small text
     alignment_iterations: int = 5  # of EM, the default of fast_align
@@ -31,36 +28,3 @@ class SmtConfig:
     table_limit: int = 20  # translations kept for each source side, the most frequent ones
     pop_limit: int = 100  # hypotheses per cell: 30 gives the phrase-based decoder worse scores, 600 hardly better ones
     distortion_limit: int = 6  # source words that a jump may cross, the default of Moses
-
-    def to_file(self) -> dict[str, int]:
-        """Return the settings under the names that model files use."""
-        return {_NAMES_IN_FILES.get(field.name, field.name): getattr(self, field.name) for field in fields(self)}
-
-    @classmethod
-    def from_file(cls, values: dict[str, Any]) -> Self:
-        """Return the settings that a model file holds.
-
-        Raises:
-            SnapshotError: the file was written by a version with other settings.
-        """
-        names = {_NAMES_IN_FILES.get(field.name, field.name): field.name for field in fields(cls)}
-        if set(values) != set(names):
-            raise SnapshotError("the model file was written by another version of banditmt")
-        return cls(**{names[name]: value for name, value in values.items()})
-
-
-# Model files keep the names that the settings had when format "smt 2" was defined.
-_NAMES_IN_FILES = {
-    "lm_order": "order",
-    "alignment_iterations": "iterations",
-    "max_pair_length": "longest",
-    "max_phrase_length": "phrase_length",
-    "max_singleton_length": "singleton_length",
-    "max_target_length": "target_length",
-    "max_span": "span",
-    "max_source_symbols": "symbols",
-    "min_gapped_count": "gapped_minimum",
-    "max_gapped_rules": "most_gapped",
-    "table_limit": "translations",
-    "distortion_limit": "distortion",
-}

@@ -319,12 +319,12 @@ def _source_key(bitext: Bitext, sentence: int, row: Array) -> int:
 @compiled
 def _count_sources(bitext: Bitext, limits: ExtractionLimits, sentences: Array, kept: Array) -> Array:
     """Return how often the source side of each kept rule occurs, in any rule."""
-    wanted = np.empty(len(kept), np.int64)
+    source_keys = np.empty(len(kept), np.int64)
     keys = np.zeros(table_size(len(kept)), np.int64)
     counts = np.zeros(len(keys), np.int32)
     for r in range(len(kept)):
-        wanted[r] = _source_key(bitext, sentences[r], kept[r])
-        claim_slot(keys, wanted[r])
+        source_keys[r] = _source_key(bitext, sentences[r], kept[r])
+        claim_slot(keys, source_keys[r])
     rows = np.empty((MAX_RULES_PER_PAIR, ROW_COLUMNS), np.int16)
     for sentence in range(len(bitext.source_start) - 1):
         count, spans = _rule_rows(bitext, sentence, limits, rows)
@@ -333,9 +333,10 @@ def _count_sources(bitext: Bitext, limits: ExtractionLimits, sentences: Array, k
             slot = find_slot(keys, sources[r])
             if slot >= 0:
                 counts[slot] += 1
+    source_counts = np.empty(len(kept), np.int64)
     for r in range(len(kept)):
-        wanted[r] = counts[find_slot(keys, wanted[r])]
-    return wanted
+        source_counts[r] = counts[find_slot(keys, source_keys[r])]
+    return source_counts
 
 
 def limits_of(config: SmtConfig) -> ExtractionLimits:

@@ -20,6 +20,7 @@ from learners.smt.hypergraph import Hypergraph, extract_hypergraph
 from learners.smt.language_model import RESERVED_IDS, LanguageModel, train_language_model
 from learners.smt.model_file import read_model_file, write_model_file
 from learners.smt.word_index import WordIndex
+from learners.stored_names import from_stored, to_stored
 
 FORMAT = "smt 2"  # changes whenever older files can no longer be read
 COMPILE_NOTICE = "compiling the statistical decoder, once on this machine: about a minute"
@@ -192,7 +193,7 @@ class SmtTranslator:
         """Write the model, the kind of decoder and the weights to one file."""
         values = {
             "format": FORMAT,
-            "recipe": self.config.to_file(),
+            "recipe": to_stored(self.config),
             "kind": self.kind,
             "weights": dict(zip(FEATURES, self.weights.tolist(), strict=True)),
         }
@@ -213,7 +214,7 @@ class SmtTranslator:
         if values.get("format") != FORMAT:
             raise SnapshotError(f"{path} is not a statistical translator of this version of banditmt")
         try:
-            config = SmtConfig.from_file(values["recipe"])
+            config = from_stored(SmtConfig, values["recipe"])
             saved_kind = DecoderKind(values["kind"])
             weights = np.array([values["weights"][name] for name in FEATURES])
             model = SmtModel.from_arrays(config, arrays)

@@ -15,8 +15,14 @@ from learners.bandit.zeroth_order import ZerothOrderConfig, ZerothOrderLearner
 from learners.errors import SnapshotError
 from learners.nmt.configs import ModelConfig
 from learners.nmt.pretraining import PretrainingConfig
-from learners.smt.log_linear_learners import LogLinearExpectedLossLearner, LogLinearZerothOrderLearner
-from learners.smt.target_ngrams import TargetNgramLearner
+from learners.smt.configs import SmtConfig
+from learners.smt.log_linear_learners import (
+    LogLinearExpectedLossConfig,
+    LogLinearExpectedLossLearner,
+    LogLinearZerothOrderConfig,
+    LogLinearZerothOrderLearner,
+)
+from learners.smt.target_ngrams import TargetNgramConfig, TargetNgramLearner
 from learners.stored_names import CLASS_NAMES, FIELD_NAMES, from_stored, stored_class_name, to_stored
 
 OPTIMISER = {"method": "adam", "rate": 1e-5, "clip": 1.0, "betas": [0.9, 0.999], "rho": 0.95, "epsilon": 1e-8}
@@ -103,6 +109,20 @@ def test_snapshots_of_the_other_learners_keep_their_names():
         "dropout": 0.1,
     }
     assert to_stored(ZerothOrderConfig()) == {"optimiser": {**OPTIMISER, "clip": None}, "scale": 0.01, "chosen": ""}
+    schedule = {"temperature": 1.0, "start": None, "cooling": 0.99, "decay": "cumulative"}
+    assert to_stored(LogLinearExpectedLossConfig()) == {
+        "optimiser": OPTIMISER,
+        "scale": 1.0,
+        "schedule": schedule,
+        "batch": 1,
+    }
+    assert to_stored(LogLinearZerothOrderConfig()) == {"optimiser": OPTIMISER, "scale": 1.0, "noise": 1.0}
+    assert to_stored(TargetNgramConfig()) == {
+        "optimiser": {**OPTIMISER, "method": "adagrad", "rate": 1.0, "clip": None},
+        "scale": 80.0,
+        "candidates": 40,
+        "buckets": 65_536,
+    }
     identity = {"kind": "SourceValue", "buckets": 16_384, "rate": 1.0, "fading": 0.3, "longest": 12}
     assert SourceValue().identity() == identity
 
@@ -134,6 +154,10 @@ def test_every_name_in_the_table_is_one_in_the_code():
         ExpectedLossConfig(),
         SelfImitationConfig(),
         ZerothOrderConfig(),
+        LogLinearExpectedLossConfig(),
+        LogLinearZerothOrderConfig(),
+        TargetNgramConfig(),
+        SmtConfig(),
     )
     assert list(FIELD_NAMES) == [type(config).__name__ for config in configs]
     for config in configs:

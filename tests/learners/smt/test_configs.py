@@ -6,6 +6,7 @@ import pytest
 
 from learners.errors import SnapshotError
 from learners.smt.configs import SmtConfig
+from learners.stored_names import from_stored, to_stored
 
 IN_FILES = {
     "order": 4,
@@ -25,16 +26,16 @@ IN_FILES = {
 
 
 def test_files_keep_the_names_and_the_order_of_the_settings():
-    assert list(SmtConfig().to_file().items()) == list(IN_FILES.items())
+    assert list(to_stored(SmtConfig()).items()) == list(IN_FILES.items())
 
 
 def test_settings_are_read_back():
     changed = replace(SmtConfig(), lm_order=3, table_limit=7, distortion_limit=0)
-    assert SmtConfig.from_file(changed.to_file()) == changed
-    assert SmtConfig.from_file(IN_FILES) == SmtConfig()
+    assert from_stored(SmtConfig, to_stored(changed)) == changed
+    assert from_stored(SmtConfig, IN_FILES) == SmtConfig()
 
 
 @pytest.mark.parametrize("values", [{}, {**IN_FILES, "beam": 5}, {"lm_order": 4}])
 def test_settings_of_another_version_are_an_error(values):
     with pytest.raises(SnapshotError, match="written by another version"):
-        SmtConfig.from_file(values)
+        from_stored(SmtConfig, values)
