@@ -30,7 +30,7 @@ def play(service, player, phase="dev", system="copy", **options):
 
 
 class TestCatchingUp:
-    def test_the_board_is_of_the_ledger_on_every_engine(self, store):
+    def test_the_board_shows_what_the_ledger_holds_on_every_engine(self, store):
         tasks.load(store)
         service, player = playing(store)
         run, answers = play(service, player)
@@ -39,7 +39,7 @@ class TestCatchingUp:
         assert row.reward == pytest.approx(sum(answer.score for answer in answers))
         assert [each.held_out_pass for each in row.passes] == [0, 1, 2]
 
-    def test_it_goes_on_where_the_summary_ends(self, sqlite, monkeypatch):
+    def test_catching_up_continues_where_the_summary_ends(self, sqlite, monkeypatch):
         tasks.load(sqlite)
         service, player = playing(sqlite)
         run, _ = play(service, player, rounds=5)
@@ -56,7 +56,7 @@ class TestCatchingUp:
         service.leaderboard(None, "dev")
         assert asked == [5]  # and a finished run is not looked at again
 
-    def test_an_interrupted_catch_up_keeps_what_it_has(self, sqlite, monkeypatch):
+    def test_an_interrupted_catch_up_keeps_what_it_has_folded(self, sqlite, monkeypatch):
         tasks.load(sqlite)
         monkeypatch.setattr(scoreboard, "CHUNK_ROUNDS", 4)
         service, player = playing(sqlite)
@@ -67,7 +67,7 @@ class TestCatchingUp:
         board.catch_up(record)
         assert kept == [4, 8, 12, 14]
 
-    def test_many_readers_at_once_fold_once(self, sqlite):
+    def test_concurrent_readers_fold_the_ledger_once(self, sqlite):
         tasks.load(sqlite)
         service, player = playing(sqlite)
         play(service, player)
@@ -80,14 +80,14 @@ class TestCatchingUp:
         assert len(seen) == 8
         assert all(board == seen[0] for board in seen)
 
-    def test_behind_a_stream_the_ledger_is_left_alone(self, sqlite):
+    def test_a_service_behind_a_stream_does_not_read_the_ledger(self, sqlite):
         tasks.load(sqlite)
         service, player = playing(sqlite)
         play(service, player)
         assert Service(sqlite, streamed=True).leaderboard(None, "dev").rows == []
         assert sqlite.documents(documents.run_summaries("dev")) == []
 
-    def test_a_board_is_remembered_for_a_moment(self, sqlite):
+    def test_a_board_is_cached(self, sqlite):
         tasks.load(sqlite)
         service = Service(sqlite)
         player = tasks.participant(sqlite, service)
@@ -96,7 +96,7 @@ class TestCatchingUp:
         tasks.play(service, player, run)
         assert service.leaderboard(player, "dev") is first
 
-    def test_rebuilding_makes_the_same_summary(self, sqlite):
+    def test_rebuilding_gives_the_same_summary(self, sqlite):
         tasks.load(sqlite)
         service, player = playing(sqlite)
         run, _ = play(service, player)
@@ -106,7 +106,7 @@ class TestCatchingUp:
         assert board.rebuild(record, sqlite.opening(run)) == before
         assert board.summaries(record) == [before]
 
-    def test_rebuilding_a_run_without_rounds_forgets_what_was_claimed(self, sqlite):
+    def test_rebuilding_a_run_without_rounds_empties_its_summary(self, sqlite):
         tasks.load(sqlite)
         service, player = playing(sqlite)
         run, _ = play(service, player)
@@ -123,7 +123,7 @@ class TestCatchingUp:
         assert [row.run for row in board.board(record).rows] == [run]
 
 
-class TestWhoSeesWhat:
+class TestVisibility:
     @pytest.fixture
     def service(self, sqlite):
         tasks.load(sqlite)
@@ -139,20 +139,20 @@ class TestWhoSeesWhat:
         return players
 
     @pytest.mark.parametrize("phase", ["mock", "dev"])
-    def test_phases_that_can_be_repeated_are_live_for_all(self, service, teams, phase):
+    def test_repeatable_phases_are_public_while_they_are_open(self, service, teams, phase):
         for viewer in (*teams, None):
             board = service.leaderboard(viewer, phase)
             assert (board.visible, len(board.rows)) == ("all", 2)
 
     @pytest.mark.parametrize("state", [PhaseState.OPEN, PhaseState.FROZEN])
-    def test_in_training_everybody_sees_their_own(self, sqlite, service, teams, state):
+    def test_participants_see_only_their_own_runs_of_training(self, sqlite, service, teams, state):
         Registry(sqlite).set_phase_state("training", state)
         for viewer in teams:
             board = service.leaderboard(viewer, "training")
             assert (board.visible, [row.participant for row in board.rows]) == ("own", [viewer.name])
         assert service.leaderboard(None, "training").rows == []
 
-    def test_and_no_hint_of_where_held_out_passes_lie(self, sqlite):
+    def test_the_board_of_training_hides_where_held_out_passes_lie(self, sqlite):
         layout = tasks.DEV.layout
         training = Phase("training", layout, repeatable=False)
         tasks.load(sqlite, phases=[training])
@@ -164,7 +164,7 @@ class TestWhoSeesWhat:
         assert service.leaderboard(player, "training").held_out.ends == [2, 8, 14]
 
     @pytest.mark.parametrize("state", [PhaseState.OPEN, PhaseState.FROZEN])
-    def test_nor_in_dev_where_the_scores_of_passes_are_told(self, sqlite, state):
+    def test_the_board_of_dev_hides_where_held_out_passes_lie(self, sqlite, state):
         tasks.load(sqlite)
         service, player = playing(sqlite)
         play(service, player, system="finished")
@@ -179,7 +179,7 @@ class TestWhoSeesWhat:
         assert (board.held_out.size, board.held_out.ends) == (2, [2, 8, 14])
         assert {row.system: len(row.passes) for row in board.rows} == {"finished": 3, "under-way": 2}
 
-    def test_a_pass_is_told_at_its_share_of_the_rounds_wherever_it_lies(self, sqlite):
+    def test_a_pass_appears_at_its_share_of_the_rounds_wherever_it_lies(self, sqlite):
         """HHFFFFHHFFFFHH: passes are over after 2, 8 and 14 rounds, and are told after 14/3, 28/3 and 14."""
         tasks.load(sqlite)
         service, player = playing(sqlite)
@@ -191,12 +191,12 @@ class TestWhoSeesWhat:
         assert told == [0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 3]
 
     @given(st.builds(Layout, st.integers(2, 12), st.integers(1, 50), st.integers(1, 200)))
-    def test_no_pass_is_due_before_it_is_over(self, layout):
+    def test_no_pass_appears_before_it_is_over(self, layout):
         record = PhaseRecord(Phase("dev", layout, repeatable=True), FeedbackSpec(), 512, "", 1)
         for number, end in enumerate(scoreboard.board_phase(record).held_out.ends):
             assert end / layout.total <= (number + 1) / layout.blocks
 
-    def test_what_is_told_of_passes_is_too_coarse_to_be_searched_for(self, sqlite):
+    def test_scores_of_passes_are_too_coarse_to_be_searched_for(self, sqlite):
         tasks.load(sqlite)
         service, player = playing(sqlite)
         play(service, player, translate=lambda sentence: sentence.source + " with")
@@ -219,11 +219,11 @@ class TestWhoSeesWhat:
         assert len(board.board(record).rows) == 2
 
     @pytest.mark.parametrize("phase", ["finals", "", "../dev", "x" * 100])
-    def test_a_phase_that_is_not_there(self, service, phase):
+    def test_an_unknown_phase_has_no_board(self, service, phase):
         with pytest.raises(errors.PhaseNotFoundError):
             service.leaderboard(None, phase)
 
-    def test_clean_scores_are_not_told_while_the_learner_is_shown_noise(self, sqlite):
+    def test_true_rewards_stay_hidden_while_a_run_with_noise_is_played(self, sqlite):
         tasks.load(sqlite, feedback=FeedbackSpec("high-variance:1"))
         service, player = playing(sqlite)
         run, _ = play(service, player, rounds=10)
@@ -233,7 +233,7 @@ class TestWhoSeesWhat:
 
 
 class TestRoles:
-    def test_roles_are_kept_by_participant_and_system(self, store):
+    def test_roles_are_stored_by_participant_and_system(self, store):
         store.prepare()
         registry = Registry(store)
         registry.add_participant("organiser")
@@ -245,7 +245,7 @@ class TestRoles:
             ("copy", RoleKind.CONTESTANT, None),
         ]
 
-    def test_the_board_knows_them(self, sqlite):
+    def test_the_board_shows_roles(self, sqlite):
         tasks.load(sqlite)
         service, player = playing(sqlite)
         oracle, _ = play(service, player, system="best", translate=lambda s: s.source + " secretref")
@@ -259,7 +259,7 @@ class TestRoles:
     @pytest.mark.parametrize(
         ("who", "system", "family"), [("nobody", "x", None), ("me", "a b", None), ("me", "x", "<")]
     )
-    def test_what_cannot_be_designated(self, sqlite, who, system, family):
+    def test_an_unknown_participant_or_an_invalid_name_gets_no_role(self, sqlite, who, system, family):
         registry = Registry(sqlite)
         registry.add_participant("me")
         with pytest.raises((errors.OrganiserError, errors.BadRequestError)):

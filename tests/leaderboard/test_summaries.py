@@ -53,14 +53,14 @@ class TestFolding:
         assert WHOLE.record.passes[0].rounds == 70
         assert set(WHOLE.record.passes) == {0}
 
-    def test_the_curve_ends_where_the_run_stands(self):
+    def test_the_curve_ends_at_the_last_round(self):
         assert dict(small([0.1, 0.2]).curve) == {1: 10**11, 2: 3 * 10**11}
         assert WHOLE.curve[600] == WHOLE.record.total.ticks
 
 
 class TestBlocks:
     @pytest.mark.parametrize(("total", "length"), [(1, 1), (200, 1), (201, 2), (40_000, 200), (1_297_974, 6_490)])
-    def test_a_phase_has_at_most_two_hundred(self, total, length):
+    def test_a_phase_has_at_most_two_hundred_blocks(self, total, length):
         assert block_length(total) == length
 
     def test_a_finished_run_ends_with_a_short_block(self):
@@ -68,14 +68,14 @@ class TestBlocks:
         assert (len(blocks.rounds), blocks.rounds[0], blocks.rounds[-1]) == (134, 3, 2)
         assert sum(blocks.earned) == small([0.1] * 401).record.total.ticks
 
-    def test_an_unfinished_run_is_known_in_complete_blocks_only(self):
+    def test_an_unfinished_run_has_complete_blocks_only(self):
         blocks = small([0.1] * 100, total=401).blocks(401)
         assert blocks.rounds == (3,) * 33
 
 
 class TestDocuments:
     @pytest.mark.parametrize("rounds", [0, 1, 7, 600])
-    def test_a_round_trip_through_json(self, rounds):
+    def test_a_summary_reads_as_it_was_written(self, rounds):
         found = BEGUN.fold(ROUNDS[:rounds], LAYOUT)
         assert Summary.from_document(json.loads(json.dumps(found.as_document()))) == found
 
@@ -108,7 +108,7 @@ class TestDocuments:
         with pytest.raises(SummaryError):
             Summary.from_document({})
 
-    def test_names_survive(self):
+    def test_any_name_reads_as_it_was_written(self):
         hostile = RunIdentity("r", "<script>", "dev", "\u202e🦄", 1, 0)
         found = Summary.begin(hostile, 10)
         assert Summary.from_document(json.loads(json.dumps(found.as_document()))) == found

@@ -54,13 +54,13 @@ def test_loading_again_changes_nothing_and_another_task_is_refused(tmp_path: Pat
         load_task(store, other.path)
 
 
-def test_the_feedback_is_the_tasks(tmp_path: Path) -> None:
+def test_the_phases_have_the_feedback_of_the_task(tmp_path: Path) -> None:
     store = open_store(f"sqlite:{tmp_path / 'store'}")
     [*records] = load_task(store, write_task(tmp_path / "task", noise="granular:5").path)
     assert {record.feedback.noise for record in records} == {"granular:5"}
     assert {record.feedback.seed for record in records} == {7}
 
 
-def test_a_folder_that_is_no_task_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_a_task_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TaskError, match="not a task"):
         load_task(open_store(f"sqlite:{tmp_path / 'store'}"), tmp_path)

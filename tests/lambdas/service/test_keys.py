@@ -9,18 +9,18 @@ from tests.lambdas import tasks
 
 
 class TestKeys:
-    def test_a_key_opens_the_door(self, embedded):
+    def test_a_valid_key_names_its_participant(self, embedded):
         store, service, _ = embedded
         key = Registry(store).add_participant("beta")
         assert service.authenticate(key).name == "beta"
 
     @pytest.mark.parametrize("key", [None, "", "x", "bmt_" + "a" * 43, "ä" * 47, "\ud800", "x" * 1_000_000])
-    def test_what_is_no_key(self, embedded, key):
+    def test_an_invalid_key_is_refused(self, embedded, key):
         _, service, _ = embedded
         with pytest.raises(errors.InvalidKeyError):
             service.authenticate(key)
 
-    def test_a_revoked_key(self, embedded):
+    def test_a_revoked_key_is_refused(self, embedded):
         store, service, _ = embedded
         registry = Registry(store)
         old = registry.add_participant("beta")
@@ -30,14 +30,14 @@ class TestKeys:
         with pytest.raises(errors.InvalidKeyError):
             service.authenticate(old)
 
-    def test_a_disabled_participant(self, embedded):
+    def test_a_disabled_participant_is_refused(self, embedded):
         store, service, _ = embedded
         key = Registry(store).add_participant("beta")
         Registry(store).set_disabled("beta", True)
         with pytest.raises(errors.InvalidKeyError):
             service.authenticate(key)
 
-    def test_all_refusals_look_alike(self, embedded):
+    def test_all_refused_keys_get_the_same_error(self, embedded):
         """Nobody learns from the answer whether a key exists."""
         store, service, _ = embedded
         registry = Registry(store)
@@ -51,7 +51,7 @@ class TestKeys:
             messages.add(refusal.value.message)
         assert len(messages) == 1
 
-    def test_how_long_a_revoked_key_may_still_work(self, sqlite):
+    def test_a_revoked_key_works_until_the_cache_expires(self, sqlite):
         tasks.load(sqlite)
         registry = Registry(sqlite)
         key = registry.add_participant("beta")
@@ -62,7 +62,7 @@ class TestKeys:
         with pytest.raises(errors.InvalidKeyError):
             strict.authenticate(key)
 
-    def test_other_people_s_runs_do_not_exist(self, embedded):
+    def test_runs_of_other_participants_are_not_found(self, embedded):
         store, service, player = embedded
         other = tasks.participant(store, service, "other")
         run = service.open_run(player, "mock", "copy").run

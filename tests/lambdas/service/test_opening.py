@@ -51,7 +51,7 @@ class TestOpening:
         assert (second.index, second.run != runs["mock"]) == (0, True)
         assert [claim.attempt for claim in Registry(store).claims("acme", "mock")] == [1, 2]
 
-    def test_and_an_unfinished_one_goes_on(self, embedded):
+    def test_an_unfinished_run_whose_claim_was_lost_resumes(self, embedded):
         store, service, player = embedded
         opened = service.open_run(player, "training", "copy")
         tasks.play(service, player, opened.run, rounds=2)
@@ -70,12 +70,12 @@ class TestOpening:
                 service.open_run(player, phase, "copy")
 
     @pytest.mark.parametrize("system", ["", "a b", "a/b", "x" * 65, "<script>", "\ud800", "é"])
-    def test_a_name_that_no_system_can_have(self, embedded, system):
+    def test_an_invalid_name_of_a_system_is_refused(self, embedded, system):
         _, service, player = embedded
         with pytest.raises(errors.BadRequestError, match="name of a system"):
             service.open_run(player, "dev", system)
 
-    def test_the_budget_of_runs(self, sqlite):
+    def test_no_more_runs_than_the_budget_can_be_opened(self, sqlite):
         service, player = tasks.fresh(sqlite, runs=2)
         for system in ("one", "two"):
             tasks.play(service, player, service.open_run(player, "mock", system).run)
@@ -86,12 +86,12 @@ class TestOpening:
         Registry(sqlite).set_phase_state("mock", PhaseState.OPEN, runs=3)
         assert service.open_run(player, "mock", "three").index == 0
 
-    def test_a_budget_does_not_keep_anybody_from_an_unfinished_run(self, sqlite):
+    def test_an_unfinished_run_resumes_when_the_budget_is_used_up(self, sqlite):
         service, player = tasks.fresh(sqlite, runs=1)
         opened = service.open_run(player, "mock", "one")
         assert service.open_run(player, "mock", "one") == opened
 
-    def test_somebody_is_always_faster(self, embedded, monkeypatch):
+    def test_a_participant_who_loses_every_race_is_asked_to_retry(self, embedded, monkeypatch):
         _, service, player = embedded
         monkeypatch.setattr(service._registry, "claim", lambda *_, **__: False)
         with pytest.raises(errors.UnavailableError) as refusal:
@@ -99,12 +99,12 @@ class TestOpening:
         assert refusal.value.retry_after == 1
 
 
-class TestGates:
+class TestPhaseStates:
     def gate(self, store, state):
         Registry(store).set_phase_state("mock", state)
         return Service(store)  # as if the memory of the old one had faded
 
-    def test_a_closed_phase_takes_nothing_new(self, embedded):
+    def test_a_closed_phase_takes_no_runs_and_no_translations(self, embedded):
         store, service, player = embedded
         run = service.open_run(player, "mock", "copy").run
         tasks.play(service, player, run, rounds=1)
@@ -119,7 +119,7 @@ class TestGates:
                 refused()
         assert closed.run(player, run).index == 1
 
-    def test_but_an_answer_that_was_lost_is_still_given(self, embedded):
+    def test_a_closed_phase_still_answers_a_resent_translation(self, embedded):
         store, service, player = embedded
         run = service.open_run(player, "mock", "copy").run
         first = service.sentence(player, run)
@@ -129,7 +129,7 @@ class TestGates:
         with pytest.raises(errors.TranslationConflictError):
             closed.translate(player, run, first.id, "blau")
 
-    def test_a_frozen_phase_lets_runs_finish_but_none_begin(self, embedded):
+    def test_a_frozen_phase_lets_open_runs_finish_but_opens_none(self, embedded):
         store, service, player = embedded
         run = service.open_run(player, "mock", "copy").run
         frozen = self.gate(store, PhaseState.FROZEN)
@@ -140,7 +140,7 @@ class TestGates:
             with pytest.raises(errors.PhaseClosedError, match="frozen"):
                 frozen.open_run(player, "mock", system)
 
-    def test_a_phase_that_is_closed_while_a_run_is_being_opened_begins_none(self, embedded, monkeypatch):
+    def test_a_phase_that_closes_while_a_run_is_being_opened_opens_none(self, embedded, monkeypatch):
         store, service, player = embedded
         documents = store.documents
 
@@ -160,12 +160,12 @@ class TestGates:
         self.gate(store, PhaseState.CLOSED)
         assert len(tasks.play(self.gate(store, PhaseState.OPEN), player, run)) == 5
 
-    def test_the_other_phases_stay_open(self, embedded):
+    def test_closing_a_phase_leaves_the_others_open(self, embedded):
         store, _, player = embedded
         closed = self.gate(store, PhaseState.CLOSED)
         assert closed.open_run(player, "dev", "copy").index == 0
 
-    def test_everybody_can_see_what_is_open(self, embedded):
+    def test_the_states_of_phases_are_public(self, embedded):
         store, _, _ = embedded
         closed = self.gate(store, PhaseState.CLOSED)
         assert [phase.as_dict() for phase in closed.phases()] == [

@@ -41,7 +41,7 @@ class TestPlaying:
             "last": None,
         }
 
-    def test_the_pending_sentence_stays_until_it_is_answered(self, setting):
+    def test_the_pending_sentence_stays_until_it_is_translated(self, setting):
         service, player = setting
         run = service.open_run(player, "mock", "copy").run
         first = service.sentence(player, run)
@@ -52,7 +52,7 @@ class TestPlaying:
         assert service.sentence(player, run) == answer.next
         assert answer.next.index == 1
 
-    def test_the_last_round_tells_a_crashed_learner_what_it_missed(self, setting):
+    def test_a_crashed_learner_gets_its_reward_from_the_last_round(self, setting):
         service, player = setting
         run = service.open_run(player, "mock", "copy").run
         first = service.sentence(player, run)
@@ -72,7 +72,7 @@ class TestPlaying:
         with pytest.raises(errors.RunFinishedError):
             service.sentence(player, run)
 
-    def test_two_runs_do_not_touch_each_other(self, setting):
+    def test_two_runs_are_independent(self, setting):
         service, player = setting
         one, two = (service.open_run(player, "mock", system).run for system in ("one", "two"))
         tasks.play(service, player, one, rounds=3)
@@ -80,7 +80,7 @@ class TestPlaying:
         assert service.run(player, one).index == 3
 
 
-def test_a_phase_that_vanished(embedded):
+def test_a_run_of_a_deleted_phase_is_an_error(embedded):
     store, service, player = embedded
     run = service.open_run(player, "mock", "copy").run
     store._writer.execute("DELETE FROM documents WHERE kind = 'phase'")

@@ -16,7 +16,7 @@ def score(phase, number, translation):
 
 
 class TestOneFeedbackPerSentence:
-    def test_the_same_again_gets_the_same_answer(self, setting):
+    def test_resending_a_translation_returns_the_same_answer(self, setting):
         """Whether the first answer was lost or not, and however late."""
         service, player = setting
         run = service.open_run(player, "mock", "copy").run
@@ -26,7 +26,7 @@ class TestOneFeedbackPerSentence:
         tasks.play(service, player, run)
         assert service.translate(player, run, first.id, "rot") == answer
 
-    def test_the_last_answer_of_a_run_is_replayed_too(self, setting):
+    def test_the_last_answer_of_a_run_can_be_repeated_too(self, setting):
         service, player = setting
         run = service.open_run(player, "mock", "copy").run
         tasks.play(service, player, run, rounds=4)
@@ -45,7 +45,7 @@ class TestOneFeedbackPerSentence:
         assert service.run(player, run).last.translation == "rot"
         assert service.run(player, run).index == 1
 
-    def test_another_instance_replays_byte_for_byte(self, setting, store):
+    def test_another_instance_repeats_the_answer_byte_for_byte(self, setting, store):
         service, player = setting
         run = service.open_run(player, "mock", "copy").run
         first = service.sentence(player, run)
@@ -56,7 +56,7 @@ class TestOneFeedbackPerSentence:
 
 class TestIds:
     @pytest.mark.parametrize("token", ["", "x", "A" * 50, "ä", "\ud800", "x" * 100_000])
-    def test_a_made_up_id(self, embedded, token):
+    def test_an_invented_id_is_refused(self, embedded, token):
         _, service, player = embedded
         run = service.open_run(player, "mock", "copy").run
         with pytest.raises(errors.WrongSentenceError, match="retrying is pointless"):
@@ -74,7 +74,7 @@ class TestIds:
         with pytest.raises(errors.WrongSentenceError):
             service.translate(other, foreign, token, "rot")
 
-    def test_rotating_the_token_keys_disturbs_nobody(self, embedded):
+    def test_rotating_the_token_keys_keeps_issued_ids_valid(self, embedded):
         store, service, player = embedded
         run = service.open_run(player, "mock", "copy").run
         first = service.sentence(player, run)
@@ -84,7 +84,7 @@ class TestIds:
         answer = fresh.translate(player, run, first.id, "rot")
         assert service.translate(player, run, first.id, "rot") == answer
 
-    def test_a_function_that_slept_through_a_rotation_wakes_up(self, embedded):
+    def test_a_function_that_missed_a_rotation_reads_ids_of_the_new_key(self, embedded):
         """A run opened elsewhere under a key that this function has never seen."""
         store, asleep, player = embedded
         asleep.sentence(player, asleep.open_run(player, "mock", "old").run)
@@ -94,7 +94,7 @@ class TestIds:
         first = awake.sentence(player, run)
         assert asleep.translate(player, run, first.id, "rot") == awake.translate(player, run, first.id, "rot")
 
-    def test_and_issues_ids_under_the_new_key(self, embedded):
+    def test_a_function_that_missed_a_rotation_issues_ids_under_the_new_key(self, embedded):
         store, asleep, player = embedded
         asleep.sentence(player, asleep.open_run(player, "mock", "old").run)
         Registry(store).rotate_key_ring(keep=True)
@@ -113,7 +113,7 @@ class TestIds:
             fresh.translate(player, run, old.id, "rot")
         assert len(tasks.play(fresh, player, run)) == 3
 
-    def test_an_id_from_after_a_backup_leaves_no_gap(self, embedded):
+    def test_an_id_issued_after_the_restored_backup_leaves_no_gap(self, embedded):
         """A ledger restored to an earlier state must not take a round whose predecessor it has lost."""
         store, service, player = embedded
         run = service.open_run(player, "mock", "copy").run
@@ -127,20 +127,20 @@ class TestIds:
 
 class TestTranslations:
     @pytest.mark.parametrize("text", ["", " ", "\u00a0", "\u2003 "])
-    def test_an_empty_one(self, embedded, text):
+    def test_an_empty_translation_is_refused(self, embedded, text):
         self.refuse(embedded, text, errors.InvalidTranslationError, "empty")
 
     @pytest.mark.parametrize("text", ["a\0b", "a\nb", "a\r", "a\tb", "\x1b[31mx", "\x7f", "\x85b", "\ud800", "\udfffb"])
-    def test_one_that_is_not_a_line_of_text(self, embedded, text):
+    def test_a_translation_that_is_not_one_line_is_refused(self, embedded, text):
         self.refuse(embedded, text, errors.InvalidTranslationError, "one line of text")
 
     @pytest.mark.parametrize("text", ["caf\ufffd red", "\ufffd"])
-    def test_one_whose_bytes_were_not_utf_8(self, embedded, text):
+    def test_a_translation_with_undecoded_bytes_is_refused(self, embedded, text):
         """A gateway puts U+FFFD where it cannot decode; the round would be committed with what nobody wrote."""
         self.refuse(embedded, text, errors.InvalidTranslationError, "UTF-8")
 
     @pytest.mark.parametrize("text", ["x" * (MAX_TRANSLATION_CHARACTERS + 1), "rot " * 100_000])
-    def test_one_that_is_too_long(self, embedded, text):
+    def test_a_translation_that_is_too_long_is_refused(self, embedded, text):
         self.refuse(embedded, text, errors.TooLargeError, "at most 4,000 characters")
 
     def refuse(self, embedded, text, error, message):
@@ -163,14 +163,14 @@ class TestTranslations:
             "'; --",
         ],
     )
-    def test_anything_else_is_kept_exactly_as_it_was_sent(self, setting, text):
+    def test_any_other_text_is_stored_exactly_as_it_was_sent(self, setting, text):
         service, player = setting
         run = service.open_run(player, "mock", "copy").run
         answer = service.translate(player, run, service.sentence(player, run).id, text)
         assert service.run(player, run).last.translation == text
         assert answer.score == score("mock", 0, text)
 
-    def test_scoring_does_not_care_how_tokens_are_spaced(self, embedded):
+    def test_the_spacing_of_tokens_does_not_change_the_score(self, embedded):
         _, service, player = embedded
         scores = set()
         for system, text in (("one", "rot und blau"), ("two", "  rot   und\u00a0blau ")):
@@ -179,14 +179,14 @@ class TestTranslations:
         assert len(scores) == 1
 
 
-class TestPerturbedFeedback:
+class TestNoisyFeedback:
     """What is perturbed is only what the learner sees; and nothing that it sees gives the clean score away."""
 
     @pytest.fixture
     def thumbs(self, sqlite):
         return tasks.fresh(sqlite, feedback=FeedbackSpec("granular:1"))
 
-    def test_the_learner_sees_thumbs_and_their_sum(self, thumbs, sqlite):
+    def test_the_learner_receives_noisy_rewards_and_their_sum(self, thumbs, sqlite):
         service, player = thumbs
         run = service.open_run(player, "mock", "copy").run
         answers = tasks.play(service, player, run)
@@ -196,7 +196,7 @@ class TestPerturbedFeedback:
         assert all(played.true_reward > 0 for played in sqlite.rounds(run))
         assert sqlite.progress(run).last.true_ticks > 0
 
-    def test_ids_do_not_show_the_clean_sum(self, sqlite):
+    def test_ids_do_not_reveal_the_sum_of_true_rewards(self, sqlite):
         """Same run, same indices, different clean scores behind the same thumbs: ids of equal length, all different."""
         service, player = tasks.fresh(sqlite, feedback=FeedbackSpec("granular:1"))
         run = service.open_run(player, "dev", "copy").run
@@ -204,7 +204,7 @@ class TestPerturbedFeedback:
         assert len({len(token) for token in ids}) == 1
         assert len(set(ids)) == 13
 
-    def test_noise_is_the_same_for_a_replay(self, sqlite):
+    def test_a_replayed_run_gets_the_same_noise(self, sqlite):
         service, player = tasks.fresh(sqlite, feedback=FeedbackSpec("high-variance:1", seed=7))
         run = service.open_run(player, "mock", "copy").run
         first = service.sentence(player, run)
