@@ -20,7 +20,7 @@ from lambdas.registry import Registry
 from lambdas.store import open_store
 from simulator import cli
 from tests.client_sdk.java_sdk import java_sdk
-from tests.faults.world import TIMES, example
+from tests.faults.scenario import VOLATILE_COLUMNS, example
 from tests.simulator.cli.serve_process import serving
 
 TRANSLATOR = Path(__file__).parents[2] / "client_sdk" / "examples" / "translator.sh"
@@ -97,7 +97,7 @@ def hold(task, store, folder, classes):
 
 
 def timeless(row):
-    return {name: value for name, value in row.items() if name not in TIMES}
+    return {name: value for name, value in row.items() if name not in VOLATILE_COLUMNS}
 
 
 def publish(store, capsys):

@@ -1,7 +1,7 @@
-"""A proxy that does to HTTP what networks and clouds do, in an order that one seed decides.
+"""An HTTP proxy that injects the faults of networks and clouds, in an order that a seed determines.
 
-It stands before the service, or before a DynamoDB that speaks HTTP. What it does to the n-th request follows from the
-seed and n alone, so that a run through it can be repeated.
+It stands in front of the service, or in front of a DynamoDB server. Which fault it injects into the n-th request
+depends only on the seed and n, so that a trial can be repeated.
 """
 
 import random
@@ -16,20 +16,28 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-PATIENCE = 1.0  # seconds that a client before the proxy waits for an answer
-NETWORK = ("drop request", "drop answer", "delay", "truncate request", "truncate answer", "duplicate", "reorder")
-TOO_LATE = "delay beyond patience"  # comes once: it takes longer than all others together
-SAID = {  # what DynamoDB says when it does not want to: status and type
+CLIENT_TIMEOUT_SECONDS = 1.0  # how long a client of the proxy waits for a response
+NETWORK_FAULTS = (
+    "drop request",
+    "drop response",
+    "delay",
+    "truncate request",
+    "truncate response",
+    "duplicate",
+    "reorder",
+)
+DELAY_BEYOND_TIMEOUT = "delay beyond timeout"  # injected once, because it takes longer than all others together
+DYNAMODB_ERRORS = {  # status and type of DynamoDB errors
     "throttle": (400, "ProvisionedThroughputExceededException"),
     "error 500": (500, "InternalServerError"),
     "error 503": (503, "ServiceUnavailable"),
 }
-DYNAMODB = (*SAID, "drop request", "drop answer", "truncate answer", "delay", "duplicate")
-HOP = {"connection", "keep-alive", "transfer-encoding", "content-length", "host"}
+DYNAMODB_FAULTS = (*DYNAMODB_ERRORS, "drop request", "drop response", "truncate response", "delay", "duplicate")
+HOP_BY_HOP_HEADERS = {"connection", "keep-alive", "transfer-encoding", "content-length", "host"}
 
 
 class Message(NamedTuple):
-    """A request or an answer, whole."""
+    """A complete request or response."""
 
     start: tuple[Any, ...]  # method and path, or the status
     headers: list[tuple[str, str]]
@@ -37,57 +45,57 @@ class Message(NamedTuple):
 
 
 class Proxy(ThreadingHTTPServer):
-    """Passes requests on to one address; now and then, one of ``fates`` befalls one of them."""
+    """Forwards requests to one address, and injects one of ``faults`` into a share of them."""
 
     daemon_threads = True
 
-    def __init__(self, upstream: str, seed: str, *, fates: Sequence[str], share: float) -> None:
+    def __init__(self, upstream: str, seed: str, *, faults: Sequence[str], share: float) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.upstream = urlsplit(upstream).netloc
-        self.done: Counter[str] = Counter()
-        self._rng, self._fates, self._share = random.Random(seed), fates, share
-        # fates are dealt like cards: all of them come before one comes again
-        self._deck = self._rng.sample([*fates, TOO_LATE], len(fates) + 1)
+        self.events: Counter[str] = Counter()
+        self._rng, self._faults, self._share = random.Random(seed), faults, share
+        # every fault is injected once before any is injected again
+        self._deck = self._rng.sample([*faults, DELAY_BEYOND_TIMEOUT], len(faults) + 1)
         self._lock = threading.Lock()
-        self._held: list[tuple[int, Message]] = []  # requests that arrive late, and how many they let go first
+        self._held: list[tuple[int, Message]] = []  # delayed requests, and how many others go first
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}"
 
-    def draw(self, request: Message) -> tuple[str | None, float]:
-        """What befalls this request, and a number in [0, 1) for its details."""
+    def next_fault(self, request: Message) -> tuple[str | None, float]:
+        """Return the fault to inject into this request, if any, and a number in [0, 1) for its details."""
         with self._lock:
-            fate = self._deal() if self._rng.random() < self._share else None
+            fault = self._draw_fault() if self._rng.random() < self._share else None
             detail = self._rng.random()
             self._held = [(left - 1, held) for left, held in self._held]
             due = [held for left, held in self._held if left <= 0]
             self._held = [(left, held) for left, held in self._held if left > 0]
-            if fate == "reorder":
+            if fault == "reorder":
                 self._held.append((1 + int(4 * detail), request))
-            if fate:
-                self.done[fate] += 1
+            if fault:
+                self.events[fault] += 1
         for late in due:
-            self.forget(late)
-        return fate, detail
+            self.deliver_late(late)
+        return fault, detail
 
-    def _deal(self) -> str:
+    def _draw_fault(self) -> str:
         if not self._deck:
-            self._deck = self._rng.sample(self._fates, len(self._fates))
+            self._deck = self._rng.sample(self._faults, len(self._faults))
         return self._deck.pop()
 
-    def forget(self, request: Message) -> None:
-        """Deliver a request whose answer nobody waits for."""
+    def deliver_late(self, request: Message) -> None:
+        """Deliver a request whose client no longer waits for the response."""
         with suppress(OSError, HTTPException):
             forward(self.upstream, request)
 
     def deliver_held(self) -> None:
         for _, late in self._held:
-            self.forget(late)
+            self.deliver_late(late)
         self._held = []
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that gave up waiting is part of the play."""
+        """Ignore clients that gave up waiting: that is part of the trial."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -97,45 +105,45 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
-        headers = [(name, value) for name, value in self.headers.items() if name.lower() not in HOP]
+        headers = [(name, value) for name, value in self.headers.items() if name.lower() not in HOP_BY_HOP_HEADERS]
         request = Message((self.command, self.path), headers, self.rfile.read(length))
-        fate, detail = self.server.draw(request)
+        fault, detail = self.server.next_fault(request)
         try:
-            self._befall(fate, detail, request)
-        except (OSError, HTTPException):  # whoever is behind us is gone: so are we
+            self._inject(fault, detail, request)
+        except (OSError, HTTPException):  # the server behind the proxy is gone
             self._hang_up()
 
     do_POST = do_GET  # noqa: N815 (the library's names)
 
-    def _befall(self, fate: str | None, detail: float, request: Message) -> None:
+    def _inject(self, fault: str | None, detail: float, request: Message) -> None:
         upstream = self.server.upstream
-        if fate in SAID:
-            return self._answer(_refusal(fate))
-        if fate in ("drop request", "reorder"):
+        if fault in DYNAMODB_ERRORS:
+            return self._respond(_dynamodb_error(fault))
+        if fault in ("drop request", "reorder"):
             return self._hang_up()
-        if fate == "truncate request":
-            cut_off(upstream, request, detail)
+        if fault == "truncate request":
+            send_beginning(upstream, request, detail)
             return self._hang_up()
-        if fate == "duplicate":
-            copy = threading.Thread(target=self.server.forget, args=(request,))
+        if fault == "duplicate":
+            copy = threading.Thread(target=self.server.deliver_late, args=(request,))
             copy.start()
-            answer = forward(upstream, request)
+            response = forward(upstream, request)
             copy.join()
-            return self._answer(answer)
-        answer = forward(upstream, request)
-        if fate == "drop answer":
+            return self._respond(response)
+        response = forward(upstream, request)
+        if fault == "drop response":
             return self._hang_up()
-        if fate in ("delay", TOO_LATE):
-            time.sleep(0.02 * detail if fate == "delay" else 1.2 * PATIENCE)
-        return self._answer(answer, whole=fate != "truncate answer")
+        if fault in ("delay", DELAY_BEYOND_TIMEOUT):
+            time.sleep(0.02 * detail if fault == "delay" else 1.2 * CLIENT_TIMEOUT_SECONDS)
+        return self._respond(response, whole=fault != "truncate response")
 
-    def _answer(self, answer: Message, *, whole: bool = True) -> None:
-        self.send_response(*answer.start)
-        for name, value in answer.headers:
+    def _respond(self, response: Message, *, whole: bool = True) -> None:
+        self.send_response(*response.start)
+        for name, value in response.headers:
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(answer.body)))
+        self.send_header("Content-Length", str(len(response.body)))
         self.end_headers()
-        self.wfile.write(answer.body if whole else answer.body[: len(answer.body) // 2])
+        self.wfile.write(response.body if whole else response.body[: len(response.body) // 2])
         if not whole:
             self._hang_up()
 
@@ -145,24 +153,24 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.shutdown(socket.SHUT_RDWR)
 
     def log_message(self, *_arguments: object) -> None:
-        """Quiet: a test's output is its failures."""
+        """Log nothing, so that the output of a test shows only failures."""
 
 
 def forward(upstream: str, request: Message) -> Message:
-    """Make the request and read the answer to its end."""
+    """Send a request and return the complete response."""
     connection = HTTPConnection(upstream, timeout=20)
     try:
         method, path = request.start
         connection.request(method, path, request.body or None, dict(request.headers))
-        answer = connection.getresponse()
-        headers = [(name, value) for name, value in answer.getheaders() if name.lower() not in HOP]
-        return Message((answer.status,), headers, answer.read())
+        response = connection.getresponse()
+        headers = [(name, value) for name, value in response.getheaders() if name.lower() not in HOP_BY_HOP_HEADERS]
+        return Message((response.status,), headers, response.read())
     finally:
         connection.close()
 
 
-def cut_off(upstream: str, request: Message, share: float) -> None:
-    """Send the beginning of a request, and no more."""
+def send_beginning(upstream: str, request: Message, share: float) -> None:
+    """Send only the beginning of a request."""
     method, path = request.start
     lines = [f"{method} {path} HTTP/1.1", f"Host: {upstream}", f"Content-Length: {len(request.body)}"]
     lines += [f"{name}: {value}" for name, value in request.headers]
@@ -172,19 +180,19 @@ def cut_off(upstream: str, request: Message, share: float) -> None:
         connection.sendall(whole[: int(share * len(whole))])
 
 
-def _refusal(fate: str) -> Message:
-    status, kind = SAID[fate]
+def _dynamodb_error(fault: str) -> Message:
+    status, kind = DYNAMODB_ERRORS[fault]
     body = f'{{"__type":"com.amazonaws.dynamodb.v20120810#{kind}","message":"not now"}}'
     return Message((status,), [("Content-Type", "application/x-amz-json-1.0")], body.encode())
 
 
 @contextmanager
-def standing(proxy: Proxy) -> Iterator[Mapping[str, int]]:
-    """The proxy at work; what it did is counted. Whatever it still holds arrives at the end."""
+def proxy_running(proxy: Proxy) -> Iterator[Mapping[str, int]]:
+    """Run the proxy, and yield the counts of its faults. Delayed requests are delivered at the end."""
     thread = threading.Thread(target=proxy.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:
-        yield proxy.done
+        yield proxy.events
     finally:
         proxy.shutdown()
         thread.join()

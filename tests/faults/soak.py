@@ -1,8 +1,8 @@
-"""Tries faults with new seeds for as long as one likes, and counts: ``make soak SECONDS=600``.
+"""Try faults with new seeds for a given time, and count what happened: ``make soak SECONDS=600``.
 
     python -m tests.faults.soak [--seconds S] [--fault NAME] [--seed N]
 
-With a seed, only that one is tried: so a failure, which prints its fault and seed, can be repeated.
+With a seed, only that seed is tried. A failure prints its fault and seed, so that it can be repeated.
 """
 
 import argparse
@@ -26,7 +26,7 @@ def replay(fault: str, seed: int) -> str:
 
 
 def attempt(fault: str, seed: int) -> Counter[str]:
-    """One trial in a folder of its own; a failure says how to repeat it."""
+    """Run one trial in a temporary folder; a failure names the command that repeats it."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             return Counter(TRIALS[fault](seed, Path(folder)))
@@ -35,8 +35,8 @@ def attempt(fault: str, seed: int) -> Counter[str]:
             raise
 
 
-def chosen(faults: list[str], seed: int | None, seconds: float) -> Iterator[tuple[str, int]]:
-    """Every fault in turn, each time with a new seed, until the time is over; or the given seed once."""
+def select_trials(faults: list[str], seed: int | None, seconds: float) -> Iterator[tuple[str, int]]:
+    """Yield every fault in turn with a new seed until the time is over, or with the given seed once."""
     if seed is not None:
         yield from ((fault, seed) for fault in faults)
         return
@@ -52,29 +52,31 @@ def soak(faults: list[str], seed: int | None, seconds: float) -> int:
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     began = time.monotonic()
     try:
-        for fault, each in chosen(faults, seed, seconds):
+        for fault, each in select_trials(faults, seed, seconds):
             counts[fault] += attempt(fault, each)
             tried[fault] += 1
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
     finally:
         trials.close()
-    print(f"{'fault':12}{'trials':>8}  what was done in them")
-    for fault, done in counts.items():
-        print(f"{fault:12}{tried[fault]:8,}  {', '.join(f'{name} {count:,}' for name, count in sorted(done.items()))}")
-    print(f"{sum(tried.values()):,} trials in {time.monotonic() - began:.0f} s, nothing lost, nothing twice")
+    print(f"{'fault':12}{'trials':>8}  what happened in them")
+    for fault, events in counts.items():
+        print(
+            f"{fault:12}{tried[fault]:8,}  {', '.join(f'{name} {count:,}' for name, count in sorted(events.items()))}"
+        )
+    print(f"{sum(tried.values()):,} trials in {time.monotonic() - began:.0f} s, no round lost, none committed twice")
     return 0
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=60, help="when to begin no further trial")
-    parser.add_argument("--fault", choices=TRIALS, help="only this one")
-    parser.add_argument("--seed", type=int, help="only this seed, once")
-    wishes = parser.parse_args()
+    parser.add_argument("--seconds", type=float, default=60, help="how long to begin new trials")
+    parser.add_argument("--fault", choices=TRIALS, help="try only this fault")
+    parser.add_argument("--seed", type=int, help="try only this seed, once")
+    options = parser.parse_args()
     os.environ["POWERTOOLS_METRICS_DISABLED"] = "true"
-    logging.disable()  # the service rightly complains of every fault
-    return soak([wishes.fault] if wishes.fault else list(TRIALS), wishes.seed, wishes.seconds)
+    logging.disable()  # the service logs every fault
+    return soak([options.fault] if options.fault else list(TRIALS), options.seed, options.seconds)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Stores that something happens to: around any call, as the seed decides."""
+"""Stores that inject faults into calls, which a seed selects."""
 
 import random
 import threading
@@ -17,8 +17,8 @@ Around = Callable[[], AbstractContextManager[None]]
 WRITES = frozenset({"append", "create", "replace", "open_run"})
 
 
-class MeddledStore:
-    """Passes calls on; some of those that write are made inside of ``around``."""
+class DisturbedStore:
+    """Forwards calls; a share of those that write is made within the context ``around``."""
 
     def __init__(self, store: Store, seed: str, around: Around, *, share: float = 0.2) -> None:
         self._store, self._around, self._share = store, around, share
@@ -31,16 +31,16 @@ class MeddledStore:
 
         def called(*arguments: Any) -> Any:
             with self._lock:
-                struck = name in WRITES and self._rng.random() < self._share
-            with self._around() if struck else nullcontext():
+                is_disturbed = name in WRITES and self._rng.random() < self._share
+            with self._around() if is_disturbed else nullcontext():
                 return method(*arguments)
 
         return called
 
 
 @contextmanager
-def pragma(store: SQLiteStore, done: Counter[str], name: str, on: str, off: str) -> Iterator[None]:
-    """One call with a setting that makes writing fail as SQLite fails: with its own codes and its own clean-up."""
+def pragma(store: SQLiteStore, events: Counter[str], name: str, on: str, off: str) -> Iterator[None]:
+    """Make writes fail within SQLite for one call, with its real error codes and its real clean-up."""
     with store._write_lock:
         connection = store._writer_connection()
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
@@ -48,23 +48,23 @@ def pragma(store: SQLiteStore, done: Counter[str], name: str, on: str, off: str)
         try:
             yield
         except UnavailableError:
-            done[name] += 1
+            events[name] += 1
             raise
         finally:
             connection.execute(off)
 
 
-def full_disk(store: SQLiteStore, done: Counter[str]) -> AbstractContextManager[None]:
-    return pragma(store, done, "disk full", "PRAGMA max_page_count = {pages}", "PRAGMA max_page_count = 1073741823")
+def full_disk(store: SQLiteStore, events: Counter[str]) -> AbstractContextManager[None]:
+    return pragma(store, events, "disk full", "PRAGMA max_page_count = {pages}", "PRAGMA max_page_count = 1073741823")
 
 
-def read_only(store: SQLiteStore, done: Counter[str]) -> AbstractContextManager[None]:
-    return pragma(store, done, "read-only store", "PRAGMA query_only = 1", "PRAGMA query_only = 0")
+def read_only(store: SQLiteStore, events: Counter[str]) -> AbstractContextManager[None]:
+    return pragma(store, events, "read-only store", "PRAGMA query_only = 1", "PRAGMA query_only = 0")
 
 
 @contextmanager
-def slow_answer(seconds: float, done: Counter[str]) -> Iterator[None]:
-    """The write is done, and whoever waits for it has given up before it says so."""
+def slow_response(seconds: float, events: Counter[str]) -> Iterator[None]:
+    """Delay the response of a write until its client has given up."""
     yield
-    done["timeout after the write"] += 1
+    events["timeout after the write"] += 1
     time.sleep(seconds)

@@ -1,19 +1,19 @@
-"""Under every fault: nothing lost, nothing twice, and scores as in an undisturbed competition.
+"""Under every fault, no round is lost or committed twice, and scores are those of an undisturbed competition.
 
-One seed each; ``make soak`` tries others. A failure names its seed, and how to repeat it.
+One seed per fault; ``make soak`` tries others. A failure names its seed and the command that repeats it.
 """
 
 import pytest
 
-from tests.faults import trials, world
+from tests.faults import scenario, trials
 from tests.faults.soak import attempt
 from tests.faults.trials import TRIALS
 
 SEED = 3
-MUST = {  # what has to have happened, or a trial has shown nothing
+REQUIRED_EVENTS = {  # a trial in which these did not happen proves nothing
     "network": {
-        *("drop request", "drop answer", "delay", "delay beyond patience", "truncate request", "truncate answer"),
-        *("duplicate", "reorder", "learner born again"),
+        *("drop request", "drop response", "delay", "delay beyond timeout", "truncate request", "truncate response"),
+        *("duplicate", "reorder", "learner restarted"),
     },
     "kills": {"SIGKILL of the server", "SIGKILL of a learner"},
     "no-room": {"server without room"},
@@ -21,8 +21,16 @@ MUST = {  # what has to have happened, or a trial has shown nothing
     "read-only": {"read-only store"},
     "clock": {"clock set"},
     "timeout": {"timeout after the write"},
-    "dynamodb": {"throttle", "error 500", "error 503", "drop request", "drop answer", "truncate answer", "duplicate"},
-    "stream": {"entry delivered twice", "batch out of order", "function died in a batch"},
+    "dynamodb": {
+        "throttle",
+        "error 500",
+        "error 503",
+        "drop request",
+        "drop response",
+        "truncate response",
+        "duplicate",
+    },
+    "stream": {"entry delivered twice", "batch out of order", "function crashed in a batch"},
 }
 
 
@@ -33,22 +41,22 @@ def started():
 
 
 @pytest.mark.parametrize("fault", TRIALS)
-def test_nothing_is_lost_and_nothing_happens_twice(fault):
-    done = attempt(fault, SEED)
-    assert MUST[fault] <= {name for name, count in done.items() if count}
+def test_no_round_is_lost_or_committed_twice(fault):
+    events = attempt(fault, SEED)
+    assert REQUIRED_EVENTS[fault] <= {name for name, count in events.items() if count}
 
 
-def test_a_lost_score_would_be_noticed(tmp_path):
-    """The learner's proposals depend on every score before: with one changed, the ledger is another."""
-    learner = world.example.Learner()
-    other = world.example.Learner()
-    for number, (source, _) in enumerate(world.PAIRS):
+def test_a_wrong_score_changes_the_learner(tmp_path):
+    """Proposals depend on every earlier score, so a changed score shows in the ledger."""
+    learner = scenario.example.Learner()
+    other = scenario.example.Learner()
+    for number, (source, _) in enumerate(scenario.PAIRS):
         for each, score in ((learner, 0.5), (other, 0.9 if number == 0 else 0.5)):
             each.update(each.propose(source), score)
     assert learner.state != other.state
 
 
-def test_a_failure_says_how_to_repeat_it(monkeypatch):
+def test_a_failure_names_the_command_that_repeats_it(monkeypatch):
     def broken(seed, folder):
         raise AssertionError("a round is missing")
 

@@ -1,7 +1,7 @@
-"""What every fault is tried on: a small phase, three learners, and what they make of it when nothing disturbs them.
+"""The scenario of every fault: a small phase, three learners, and the outcome without a fault.
 
-The learners are the SDK's example. Each proposal depends on every score before it, so a score that is lost, told twice
-or told wrong changes all that follows: equal ledgers mean that nothing of the kind happened.
+The learners are the SDK's example. Each proposal depends on every score before it, so a score that is lost, repeated or
+wrong changes all later rounds. Equal ledgers therefore mean that no score was lost, repeated or wrong.
 """
 
 import importlib.util
@@ -31,10 +31,11 @@ from task.phases import Phase
 
 PHASE = Phase("dev", Layout(blocks=3, block=4, gap=9), repeatable=True)  # 30 rounds
 PAIRS = [(f"satz {n} mit rot , blau und k-{n % 7}", f"sentence {n} : rot , k-{n % 7}") for n in range(22)]
-OPINIONS = {"ada": {}, "bob": {"mit": -1.0}, "eve": {"rot": -1.0, "satz": -1.0}}  # what each thinks of which word
-PLAYERS = tuple(OPINIONS)
-MOST_LIVES = 200  # of a learner, before something is called broken
-TIMES = ("opened_at", "first_at", "last_at", "speed")  # the only things in a table that may differ
+# what each player's learner thinks that words are worth at the start, so that no two play alike
+WORD_VALUES = {"ada": {}, "bob": {"mit": -1.0}, "eve": {"rot": -1.0, "satz": -1.0}}
+PLAYERS = tuple(WORD_VALUES)
+MAX_RESTARTS = 200  # of a learner, before the trial fails
+VOLATILE_COLUMNS = ("opened_at", "first_at", "last_at", "speed")  # columns of the table that may differ
 
 _spec = importlib.util.spec_from_file_location(
     "example_learner", Path(__file__).parents[2] / "client_sdk" / "examples" / "learner.py"
@@ -47,7 +48,7 @@ _spec.loader.exec_module(example)
 
 @dataclass(frozen=True)
 class Outcome:
-    """What is left when all have finished: the ledger, what each learner has learned, and the table."""
+    """The state when all players have finished: the ledger, the learners and the leaderboard."""
 
     ledger: Mapping[str, list[tuple[Any, ...]]]  # by run
     learned: Mapping[str, Any]  # by player
@@ -64,35 +65,35 @@ def checkpoint(folder: Path, player: str) -> Path:
     return folder / f"{player}.json"
 
 
-def learned(folder: Path, player: str) -> int:
-    """Rounds that the learner on the disk has learned from."""
+def rounds_learned(folder: Path, player: str) -> int:
+    """Return how many rounds the learner on the disk has learned from."""
     path = checkpoint(folder, player)
     return json.loads(path.read_text())["rounds"] if path.exists() else 0
 
 
-def live(connect: Callable[[], Client], folder: Path, player: str) -> int:
-    """Play until the run is finished, however often the learner dies of its network; returns how often it was born."""
+def play_to_the_end(connect: Callable[[], Client], folder: Path, player: str) -> int:
+    """Play until the run is finished, and restart the learner after errors; return how often it was started."""
     if not checkpoint(folder, player).exists():
-        opinions = {"run": None, "rounds": 0, "worth": OPINIONS[player], "mean": 0.0}
+        opinions = {"run": None, "rounds": 0, "worth": WORD_VALUES[player], "mean": 0.0}
         example.Learner(opinions).save(checkpoint(folder, player))
-    for life in range(1, MOST_LIVES):
+    for start in range(1, MAX_RESTARTS):
         try:
             with connect() as client:
                 example.play(client, PHASE.name, f"{player}-learner", checkpoint(folder, player))
-                return life
+                return start
         except (ConnectionFailedError, ProtocolError, ServerError, ThrottledError):
             continue
-    raise AssertionError(f"{player} does not get to the end in {MOST_LIVES} lives")
+    raise AssertionError(f"{player} has not finished after {MAX_RESTARTS} restarts")
 
 
-def all_play(connect: Mapping[str, Callable[[], Client]], folder: Path) -> int:
-    """All players at once; returns how many lives they took together."""
+def play_all(connect: Mapping[str, Callable[[], Client]], folder: Path) -> int:
+    """Let all players play at once; return how often they were started together."""
     with ThreadPoolExecutor(len(connect)) as pool:
-        return sum(pool.map(lambda player: live(connect[player], folder, player), connect))
+        return sum(pool.map(lambda player: play_to_the_end(connect[player], folder, player), connect))
 
 
 def outcome(store: Store, folder: Path) -> Outcome:
-    """Look at what is left; every round is scored again on the way."""
+    """Return the outcome of a competition, after scoring every round again."""
     registry, scoreboard = Registry(store), Scoreboard(store)
     record = registry.require_phase(PHASE.name)
     scoreboard.catch_up(record)
@@ -102,7 +103,7 @@ def outcome(store: Store, folder: Path) -> Outcome:
     assert complaints == []
     rounds = {run.id: list(store.rounds(run.id)) for run in runs}
     ledger = {
-        # a late copy of a request to open may open the next run of a system that has finished; nobody has played it
+        # a late duplicate of a request to open may open the next run of a finished system; it is never played
         run: [
             (each.index, each.translation, each.observed_reward, each.true_reward, each.statistics, each.true_ticks)
             for each in own
@@ -111,27 +112,27 @@ def outcome(store: Store, folder: Path) -> Outcome:
         if own
     }
     rows = scoreboard.board(record).as_dict()["rows"]
-    table = [{name: value for name, value in row.items() if name not in TIMES} for row in rows]
+    table = [{name: value for name, value in row.items() if name not in VOLATILE_COLUMNS} for row in rows]
     return Outcome(ledger, {name: json.loads(checkpoint(folder, name).read_text()) for name in PLAYERS}, table)
 
 
 @cache
 def undisturbed() -> Outcome:
-    """The same competition without a network, a process or a fault."""
+    """Return the outcome of the same competition in one process, without a fault."""
     with TemporaryDirectory() as folder:
         store = open_store("sqlite::memory:")
         prepare(store)
         for player in PLAYERS:
-            live(partial(in_process_client, store, player), Path(folder), player)
+            play_to_the_end(partial(in_process_client, store, player), Path(folder), player)
         calm = outcome(store, Path(folder))
         store.close()
     assert [len(rounds) for rounds in calm.ledger.values()] == [PHASE.layout.total] * len(PLAYERS)
-    assert len({row["reward"] for row in calm.table}) == len(PLAYERS)  # or their order would be a matter of time
+    assert len({row["reward"] for row in calm.table}) == len(PLAYERS)  # otherwise ties would be broken by time
     return calm
 
 
 def check(store: Store, folder: Path) -> None:
-    """Nothing lost, nothing twice, and every score as it would have been."""
+    """Assert that the outcome is the undisturbed one: no round lost, none committed twice, no score changed."""
     found, expected = outcome(store, folder), undisturbed()
     assert found.ledger == expected.ledger
     assert found.learned == expected.learned
@@ -140,7 +141,7 @@ def check(store: Store, folder: Path) -> None:
 
 @contextmanager
 def short_pauses():
-    """Clients that are asked to wait a second wait a moment."""
+    """Let clients pause for milliseconds where they would pause for seconds."""
     with ExitStack() as patches:
         patches.enter_context(mock.patch.object(connection, "INITIAL_BACKOFF_SECONDS", 0.002))
         patches.enter_context(mock.patch.object(connection, "MAX_RETRY_AFTER_SECONDS", 0.01))
@@ -153,8 +154,8 @@ def template() -> SamTemplate:
 
 
 @contextmanager
-def wired(service: Service):
-    """The handlers of this process talk to this service for a while."""
+def handlers_use(service: Service):
+    """Let the handlers of this process call this service."""
     wiring.use_service(service)
     try:
         yield
