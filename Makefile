@@ -44,10 +44,10 @@ format: setup  ## format the code and fix what ruff can fix
 	$(BIN)/ruff format .
 
 bench: setup  ## run all benchmarks; each result is a ratio to a named rival
-	@for bench in $(filter-out benchmarks/gateway.py benchmarks/load.py,$(wildcard benchmarks/[!_]*.py)); do echo; echo "== $$bench"; $(BIN)/python -m "benchmarks.$$(basename $$bench .py)" || exit 1; done
+	@for bench in $(filter-out benchmarks/cost.py benchmarks/full_scale.py benchmarks/gateway.py benchmarks/load.py,$(wildcard benchmarks/[!_]*.py)); do echo; echo "== $$bench"; $(BIN)/python -m "benchmarks.$$(basename $$bench .py)" || exit 1; done
 
 bench-full: setup  ## play the full training phase on SQLite (some minutes)
-	$(BIN)/python -m benchmarks.service --full-scale
+	$(BIN)/python -m benchmarks.full_scale
 
 bench-archive: setup  ## archive and restore a full training run (some minutes)
 	$(BIN)/python -m benchmarks.archive --full-scale

@@ -1,16 +1,15 @@
-"""Archives: how long it takes to write the ledger out, to check it and to restore it, and how large the file is.
+"""Archives: the time to export the ledger, to check the archive and to restore it, and the size of the archive.
 
-The rival is SQLite's own way to do the same: its dump as text, gzipped, read back as a script. It checks nothing, and
-cannot be restored into DynamoDB.
+The rival is SQLite's own dump as text, gzipped and read back as a script. It checks nothing, and cannot be restored
+into DynamoDB.
 
-``--full-scale`` does it with a run of all 1,297,974 rounds of training, without the rival, and reports peak memory
+``--full-scale`` uses a run of all 1,297,974 rounds of training, without the rival, and reports peak memory
 (``make bench-archive``; some minutes).
 """
 
 import argparse
 import gzip
 import json
-import resource
 import sqlite3
 import tempfile
 import time
@@ -20,7 +19,8 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import TypeVar
 
-from benchmarks.service import pairs
+from benchmarks.harness.memory import peak_megabytes
+from benchmarks.harness.playing import sentence_pairs
 from lambdas.archive import Archive, export
 from lambdas.registry import DEFAULT_RUNS, PhaseRecord, PhaseState, Registry
 from lambdas.scoreboard import Scoreboard
@@ -34,15 +34,15 @@ from task.phases import TRAINING, Phase
 from task.rounds import Round, Run, to_ticks
 
 ROUNDS = 50_000
-DIFFERENT = 20_000  # rounds that are really scored; longer runs repeat them
+SCORED_ROUNDS = 20_000  # longer runs repeat them
 NOW = 1_800_000_000_000  # milliseconds
-FINGERPRINT = "0" * 64  # of a text that is never loaded: nothing here needs it
+FINGERPRINT = "0" * 64  # of a text that is not loaded, since nothing here reads it
 T = TypeVar("T")
 
 
-def rounds(run: Run, phase: Phase) -> Iterator[Round]:
-    """Rounds as a copying system would play them."""
-    counted = [(source, count_ngram_matches(source, target)) for source, target in pairs(DIFFERENT)]
+def copy_source_rounds(run: Run, phase: Phase) -> Iterator[Round]:
+    """Yield the rounds of a system that copies the source."""
+    counted = [(source, count_ngram_matches(source, target)) for source, target in sentence_pairs(SCORED_ROUNDS)]
     packed = [(source, sentence_score(counts), counts.to_bytes()) for source, counts in counted]
     ticks = 0
     for index, (translation, reward, counts) in enumerate(islice(cycle(packed), phase.layout.total)):
@@ -51,7 +51,7 @@ def rounds(run: Run, phase: Phase) -> Iterator[Round]:
 
 
 def fill(store: SQLiteStore, phase: Phase) -> None:
-    """A closed phase with one finished run, written as fast as the store takes it."""
+    """Write a closed phase with one finished run, without playing it."""
     registry = Registry(store)
     registry.ensure_key_ring()
     registry.add_participant("bench")
@@ -61,47 +61,50 @@ def fill(store: SQLiteStore, phase: Phase) -> None:
     run = Run(run_id("bench", phase.name, "copy", 1), "bench", phase.name, "copy", 1, NOW, 1)
     registry.claim(run, 0)
     store.open_run(run)
-    store.restore_rounds(rounds(run, phase))
+    store.restore_rounds(copy_source_rounds(run, phase))
 
 
-def board(store: SQLiteStore, phase: Phase) -> str:
+def leaderboard_json(store: SQLiteStore, phase: Phase) -> str:
+    """Return the leaderboard of a phase."""
     scoreboard, record = Scoreboard(store, clock=lambda: NOW / 1000), Registry(store).require_phase(phase.name)
     scoreboard.catch_up(record)
     return json.dumps(scoreboard.board(record).as_dict())
 
 
-def timed(what: str, work: Callable[[], T]) -> tuple[float, T]:
-    """Seconds of processor time, which other programs disturb less than the clock."""
+def timed(step: str, work: Callable[[], T]) -> tuple[float, T]:
+    """Do the work and print its times. Return its CPU time, which other programs disturb less, and its result."""
     start, cpu_start = time.perf_counter(), time.process_time()
-    done = work()
+    result = work()
     clock, cpu = time.perf_counter() - start, time.process_time() - cpu_start
-    print(f"{what:44}{clock:8.1f} s{cpu:8.1f} s of processor time   peak {_peak_megabytes():.0f} MB", flush=True)
-    return cpu, done
+    print(f"{step:44}{clock:8.1f} s{cpu:8.1f} s of CPU time   peak {peak_megabytes():.0f} MB", flush=True)
+    return cpu, result
 
 
 def round_trip(folder: Path, phase: Phase) -> dict[str, float]:
-    """Out of one store and into another; the boards must be the same."""
+    """Export one store and restore it into another. Return the CPU time of each step.
+
+    Both stores must have the same leaderboard.
+    """
     store, other = (SQLiteStore.open(f"{folder / name}?synchronous=normal") for name in ("store.db", "other.db"))
     archive = folder / "archive.jsonl.gz"
-    timed(f"playing {phase.layout.total:,} rounds, pretended", lambda: fill(store, phase))
-    shown = board(store, phase)
-    took = {}
-    took["export"], _ = timed("export", lambda: export(store, archive))
-    took["check"], opened = timed("import, checking", lambda: Archive.open(archive))
-    took["restore"], _ = timed("import, restoring and summarising", lambda: opened.restore(other))
-    assert board(other, phase) == shown, "the boards differ"
-    print(f"the board is the same, byte for byte ({len(shown):,} bytes)")
+    timed(f"writing {phase.layout.total:,} rounds", lambda: fill(store, phase))
+    expected = leaderboard_json(store, phase)
+    seconds = {}
+    seconds["export"], _ = timed("export", lambda: export(store, archive))
+    seconds["check"], opened = timed("import, checking", lambda: Archive.open(archive))
+    seconds["restore"], _ = timed("import, restoring and summarising", lambda: opened.restore(other))
+    assert leaderboard_json(other, phase) == expected, "the leaderboards differ"
+    print(f"the leaderboard is the same, byte for byte ({len(expected):,} bytes)")
     size, total = archive.stat().st_size, phase.layout.total
-    print(
-        f"archive {size / 1e6:.1f} MB, {size / total:.1f} bytes a round; store {_size(folder, 'store.db') / 1e6:.0f} MB"
-    )
+    store_size = _size(folder, "store.db")
+    print(f"archive {size / 1e6:.1f} MB, {size / total:.1f} bytes per round; store {store_size / 1e6:.0f} MB")
     for each in (store, other):
         each.close()
-    return took
+    return seconds
 
 
-def dump(folder: Path) -> tuple[float, float]:
-    """The rival: out and in again."""
+def dump_and_restore(folder: Path) -> tuple[float, float]:
+    """Dump the store with SQLite and read the dump back. Return the CPU time of both."""
     script = folder / "dump.sql.gz"
 
     def write() -> None:
@@ -112,10 +115,10 @@ def dump(folder: Path) -> tuple[float, float]:
         with closing(sqlite3.connect(folder / "dumped.db")) as target, gzip.open(script, "rt") as lines:
             target.executescript(lines.read())
 
-    out, _ = timed("SQLite's dump, gzipped", write)
-    back, _ = timed("SQLite's dump, read back", read)
+    dumped, _ = timed("SQLite's dump, gzipped", write)
+    restored, _ = timed("SQLite's dump, read back", read)
     print(f"dump {script.stat().st_size / 1e6:.1f} MB")
-    return out, back
+    return dumped, restored
 
 
 def main(*, full_scale: bool) -> None:
@@ -124,19 +127,15 @@ def main(*, full_scale: bool) -> None:
         if full_scale:
             round_trip(folder, TRAINING)
             return
-        took = round_trip(folder, Phase("training", Layout.plain(ROUNDS), repeatable=False))
-        out, back = dump(folder)
-        imported = took["check"] + took["restore"]
-        print(f"ratio of processor time, export to dump                     {took['export'] / out:6.2f}")
-        print(f"ratio of processor time, import to reading the dump back    {imported / back:6.2f}")
+        seconds = round_trip(folder, Phase("training", Layout.plain(ROUNDS), repeatable=False))
+        dumped, restored = dump_and_restore(folder)
+        imported = seconds["check"] + seconds["restore"]
+        print(f"ratio of CPU time, export to dump                     {seconds['export'] / dumped:6.2f}")
+        print(f"ratio of CPU time, import to reading the dump back    {imported / restored:6.2f}")
 
 
 def _size(folder: Path, name: str) -> int:
     return sum(path.stat().st_size for path in folder.glob(f"{name}*"))
-
-
-def _peak_megabytes() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 if __name__ == "__main__":

@@ -9,10 +9,7 @@ The store is SQLite with ``synchronous=normal``, so that no round waits for the 
 of ``banditmt serve``, which flushes every round. That speed is a property of the disk, so there is no bound on it.
 """
 
-import json
 import multiprocessing
-import socket
-import subprocess
 import sys
 import tempfile
 import time
@@ -25,48 +22,19 @@ from typing import Any, NamedTuple
 
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver
 
-from lambdas.registry import Registry
-from lambdas.store import open_store
-from lambdas.task_loader import load_phase
+from benchmarks.harness.bounds import Bounds
+from benchmarks.harness.http_servers import SENTENCE, KeepAliveClient, ServerProcess, banditmt_server, prepare_store
 from simulator.cloud.gateway import Gateway, Handler
 from simulator.cloud.http_messages import Application, HttpRequest, HttpResponse, RejectionReason
 from simulator.cloud.http_server import HttpServer, running
 from simulator.cloud.template import SamTemplate
-from task.layout import Layout
-from task.phases import Phase
 
 ROUNDS_PER_SLICE = 150  # of each connection
 SLICES = 15  # of each server, in turn, so that other load on the machine slows all alike; the median counts
 PHASE_ROUNDS = ROUNDS_PER_SLICE * SLICES + 1  # enough for all slices
 CONNECTIONS = (1, 4)
 MIN_RATE_RATIO = 0.5  # of serving to the echo
-SENTENCE, REFERENCE = "baumwolle , farbe blau , größe xl", "cotton , blue , size xl"
 ECHO, SERVED = "echo handler (Powertools)", "banditmt serve"
-
-
-class KeepAliveClient:
-    """One keep-alive connection with as little HTTP as possible, so that it costs next to nothing."""
-
-    def __init__(self, port: int, api_key: str) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", port))
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._head = f"Host: localhost\r\nx-api-key: {api_key}\r\nContent-Type: application/json\r\n"
-
-    def call(self, method: str, path: str, body: object = None) -> Any:
-        data = b"" if body is None else json.dumps(body, ensure_ascii=False).encode()
-        head = f"{method} {path} HTTP/1.1\r\n{self._head}Content-Length: {len(data)}\r\n\r\n"
-        self._socket.sendall(head.encode() + data)
-        received = self._socket.recv(65_536)
-        head_bytes, _, content = received.partition(b"\r\n\r\n")
-        length = int(head_bytes.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
-        while len(content) < length:
-            content += self._socket.recv(65_536)
-        if not head_bytes.startswith(b"HTTP/1.1 200"):
-            raise RuntimeError(content.decode())
-        return json.loads(content)
-
-    def close(self) -> None:
-        self._socket.close()
 
 
 class BareHttp:
@@ -112,17 +80,6 @@ def serve_rival(application: Callable[[], Application], channel: Any) -> None:
         channel.recv()
 
 
-class ServerProcess(NamedTuple):
-    """A server in a process of its own."""
-
-    pid: int
-    port: int
-
-    def cpu_seconds(self) -> float:
-        """Return the CPU time used so far, which depends little on what else runs on the machine."""
-        return time.clock_gettime(~self.pid << 3 | 2)  # the clock id of another process's CPU time in Linux
-
-
 @contextmanager
 def rival_server(application: Callable[[], Application]) -> Iterator[ServerProcess]:
     context = multiprocessing.get_context("spawn")
@@ -135,27 +92,6 @@ def rival_server(application: Callable[[], Application]) -> Iterator[ServerProce
     finally:
         here.send("stop")
         process.join()
-
-
-@contextmanager
-def banditmt_server(store: str) -> Iterator[ServerProcess]:
-    banditmt = str(Path(sys.executable).with_name("banditmt"))
-    command = [banditmt, "serve", "--store", store, "--port", "0", "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
-        assert process.stdout is not None
-        try:
-            yield ServerProcess(process.pid, int(json.loads(process.stdout.readline())["url"].rpartition(":")[2]))
-        finally:
-            process.terminate()
-
-
-def prepare_store(path: Path) -> str:
-    """Create a store with one phase and one participant; return the API key."""
-    store = open_store(f"sqlite:{path}")
-    load_phase(store, Phase("dev", Layout.plain(PHASE_ROUNDS), repeatable=True), [(SENTENCE, REFERENCE)] * PHASE_ROUNDS)
-    api_key = Registry(store).add_participant("bench")
-    store.close()
-    return api_key
 
 
 class EchoPlayer:
@@ -223,8 +159,10 @@ class ConcurrentPlayers:
             client.close()
 
 
-def measure(servers: dict[str, tuple[type[Player], ServerProcess]], api_key: str, connections: int) -> bool:
-    """Let all play in turn, print their rates, and return whether serving meets its bound."""
+def measure(
+    servers: dict[str, tuple[type[Player], ServerProcess]], api_key: str, connections: int, bounds: Bounds
+) -> None:
+    """Let all play in turn, print their rates, and check the bound."""
     with ExitStack() as stack:
         groups = {
             name: stack.enter_context(closing(ConcurrentPlayers(kind, server, api_key, connections)))
@@ -239,18 +177,15 @@ def measure(servers: dict[str, tuple[type[Player], ServerProcess]], api_key: str
         ratio = group.rate_ratio(groups[ECHO])
         print(f"  {name:40}{rate:8,.0f} = {ratio:.2f} of the echo's; {cpu * 1e6:5,.0f} us of server CPU per round")
     ratio = groups[SERVED].rate_ratio(groups[ECHO])
-    print(
-        f"  bound, {MIN_RATE_RATIO} of the echo's rate: {'met' if ratio >= MIN_RATE_RATIO else 'MISSED'} ({ratio:.2f})",
-        flush=True,
-    )
-    return ratio >= MIN_RATE_RATIO
+    verdict = bounds.check(ratio >= MIN_RATE_RATIO)
+    print(f"  bound, {MIN_RATE_RATIO} of the echo's rate: {verdict} ({ratio:.2f})", flush=True)
 
 
 def compare() -> bool:
     """Run the benchmark and print its results; return whether every bound is met."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as servers:
         path = Path(folder) / "store"
-        api_key = prepare_store(path)
+        (api_key,) = prepare_store(path, PHASE_ROUNDS)
         started: dict[str, tuple[type[Player], Any]] = {
             ECHO: (EchoPlayer, rival_server(powertools_echo)),
             SERVED: (RunPlayer, banditmt_server(f"sqlite:{path}?synchronous=normal")),
@@ -259,8 +194,10 @@ def compare() -> bool:
             "HTTP alone, without gateway or handler": (EchoPlayer, rival_server(bare_http)),
         }
         rivals = {name: (kind, servers.enter_context(server)) for name, (kind, server) in started.items()}
-        met = [measure(rivals, api_key, connections) for connections in CONNECTIONS]
-        return all(met)
+        bounds = Bounds()
+        for connections in CONNECTIONS:
+            measure(rivals, api_key, connections, bounds)
+        return bounds.all_met
 
 
 if __name__ == "__main__":

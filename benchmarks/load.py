@@ -20,12 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.gateway import SENTENCE, KeepAliveClient, ServerProcess, banditmt_server
-from lambdas.registry import Registry
-from lambdas.store import open_store
-from lambdas.task_loader import load_phase
-from task.layout import Layout
-from task.phases import Phase
+from benchmarks.harness.http_servers import KeepAliveClient, ServerProcess, banditmt_server, prepare_store
 
 CLIENTS = (1, 2, 4, 8, 16, 32, 64)
 PHASE_ROUNDS = 20_000  # more than one client plays in some seconds; a client that reaches the end stops
@@ -50,16 +45,6 @@ class StepResult(NamedTuple):
         percentiles = "".join(f"{self.percentile(share):9.1f}" for share in (0.5, 0.95, 0.99))
         rate, busy = self.rounds / self.seconds, self.cpu / self.seconds
         return f"{self.clients:8}{rate:11,.0f}{percentiles}{self.memory:9.0f}{busy:8.0%}{self.errors:8}"
-
-
-def prepare_store(path: Path, clients: int) -> list[str]:
-    """Create a store with one long phase and a participant per client; return their API keys."""
-    store = open_store(f"sqlite:{path}")
-    phase = Phase("dev", Layout.plain(PHASE_ROUNDS), repeatable=True)
-    load_phase(store, phase, ((SENTENCE, "cotton , blue , size xl") for _ in range(PHASE_ROUNDS)))
-    keys = [Registry(store).add_participant(f"client-{number}") for number in range(clients)]
-    store.close()
-    return keys
 
 
 def play(client: KeepAliveClient, step: int, seconds: float, start: threading.Barrier) -> tuple[list[float], int]:
@@ -132,7 +117,7 @@ def main() -> None:
     steps = [int(count) for count in options.clients.split(",")]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "store"
-        keys = prepare_store(path, max(steps))
+        keys = prepare_store(path, PHASE_ROUNDS, max(steps))
         address = f"sqlite:{path}?synchronous={options.synchronous}"
         print(f"a server over sqlite:PATH?synchronous={options.synchronous}, {options.seconds:g} s per step")
         print(f"{'clients':>8}{'rounds/s':>11}{'p50 ms':>9}{'p95 ms':>9}{'p99 ms':>9}{'MB':>9}{'CPU':>8}{'errors':>8}")

@@ -20,8 +20,9 @@ from typing import Any
 import requests
 
 from banditmt_client import Client
-from benchmarks.gateway import PHASE_ROUNDS, banditmt_server, prepare_store
+from benchmarks.harness.http_servers import banditmt_server, prepare_store
 
+PHASE_ROUNDS = 2_251
 REPETITIONS = 6  # the best counts: other load on the machine can only slow down
 RIVAL = "plain requests.Session"
 
@@ -92,7 +93,7 @@ def import_milliseconds(module: str) -> float:
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "store"
-        api_key = prepare_store(path)
+        (api_key,) = prepare_store(path, PHASE_ROUNDS)
         with banditmt_server(f"sqlite:{path}?synchronous=normal") as server:
             url = f"http://127.0.0.1:{server.port}"
             with (

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.corpus import megabytes
+from benchmarks.harness.memory import peak_megabytes
 from corpora.synth import CorpusGenerator
 from learners.smt.configs import DecoderKind
 from learners.smt.translator import SmtTranslator
@@ -70,7 +70,7 @@ def train(count: int, path: Path) -> None:
         print(f"  {name:12}{seconds * 100_000 / count:8.0f} s per 100,000 pairs")
     total = sum(seconds for _, seconds in stages.seconds)
     print(f"  {'all':12}{total * 100_000 / count:8.0f} s per 100,000 pairs")
-    peak = megabytes(resource.RUSAGE_SELF)
+    peak = peak_megabytes(resource.RUSAGE_SELF)
     start = time.process_time()
     SmtTranslator.load(path)
     loading = time.process_time() - start
