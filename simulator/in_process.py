@@ -47,11 +47,20 @@ class InProcessConnection:
     def sentence(self, run: str) -> JsonObject:
         return self._answer(lambda: self._service.sentence(self._participant, run))
 
-    def translate(self, run: str, sentence_id: str, translation: str) -> JsonObject:
+    def translate(
+        self,
+        run: str,
+        sentence_id: str,
+        translation: str,
+        log_probability: float | None = None,  # noqa: ARG002 (the service does not keep it yet)
+    ) -> JsonObject:
         return self._answer(lambda: self._service.translate(self._participant, run, sentence_id, translation))
 
     def phases(self) -> JsonObject:
         return {"phases": [phase.as_dict() for phase in _with_sdk_errors(self._service.phases)]}
+
+    def task(self) -> JsonObject:
+        raise error_for_response(404, "not_found", "this service does not describe its task yet", "")
 
     def leaderboard(self, phase: str) -> JsonObject:
         return self._answer(lambda: self._service.leaderboard(self._participant, phase))

@@ -21,6 +21,7 @@ from banditmt_client.errors import (
     ConfigurationError,
     ConflictError,
     ConnectionFailedError,
+    InvalidLogProbabilityError,
     InvalidRequestError,
     InvalidTranslationError,
     NotFoundError,
@@ -33,7 +34,7 @@ from banditmt_client.errors import (
     ServiceError,
     ThrottledError,
 )
-from banditmt_client.results import Phase, Progress, Round, Sentence
+from banditmt_client.results import Phase, Progress, Round, Sentence, TaskInfo, TextConvention
 from banditmt_client.run import Run
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "ConflictError",
     "Connection",
     "ConnectionFailedError",
+    "InvalidLogProbabilityError",
     "InvalidRequestError",
     "InvalidTranslationError",
     "NotFoundError",
@@ -59,6 +61,8 @@ __all__ = [
     "Sentence",
     "ServerError",
     "ServiceError",
+    "TaskInfo",
+    "TextConvention",
     "ThrottledError",
     "TranslationEnvironment",
     "__version__",

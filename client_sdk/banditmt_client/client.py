@@ -13,7 +13,7 @@ import requests
 from banditmt_client._version import __version__
 from banditmt_client.connection import Connection, HttpConnection, invalid_address_error, user_agent
 from banditmt_client.errors import ConfigurationError
-from banditmt_client.results import Phase, invalid_field_error, read_phase
+from banditmt_client.results import Phase, TaskInfo, read_phases, read_task
 from banditmt_client.run import Run
 
 KEY_VARIABLE = "BANDITMT_API_KEY"
@@ -119,15 +119,21 @@ class Client:
         return Run(self._connection, self._connection.run(run))
 
     def phases(self) -> list[Phase]:
-        """Return the phases of the task with their states.
+        """Return the phases of the task: their states, times and feedback, and how many runs the participant has left.
 
         Raises:
             BanditError: The call failed; see ``banditmt_client.errors``.
         """
-        phases = self._connection.phases().get("phases")
-        if not isinstance(phases, list):
-            raise invalid_field_error("phases")
-        return [read_phase(phase) for phase in phases]
+        return read_phases(self._connection.phases())
+
+    def task(self) -> TaskInfo:
+        """Return the task's description of itself: languages, text convention, phases, licence and contact.
+
+        Raises:
+            NotFoundError: The service is older than this call.
+            BanditError: The call failed; see ``banditmt_client.errors``.
+        """
+        return read_task(self._connection.task())
 
     def leaderboard(self, phase: str) -> Mapping[str, Any]:
         """Return the leaderboard of a phase as the JSON object that the service publishes.

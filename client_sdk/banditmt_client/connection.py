@@ -62,7 +62,9 @@ class Connection(Protocol):
         """Call ``GET /v1/runs/{run}/sentence``."""
         ...
 
-    def translate(self, run: str, sentence_id: str, translation: str) -> JsonObject:
+    def translate(
+        self, run: str, sentence_id: str, translation: str, log_probability: float | None = None
+    ) -> JsonObject:
         """Call ``POST /v1/runs/{run}/translations``."""
         ...
 
@@ -72,6 +74,10 @@ class Connection(Protocol):
 
     def phases(self) -> JsonObject:
         """Call ``GET /v1/phases``."""
+        ...
+
+    def task(self) -> JsonObject:
+        """Call ``GET /v1/task``."""
         ...
 
     def close(self) -> None:
@@ -107,8 +113,12 @@ class HttpConnection:
     def sentence(self, run: str) -> JsonObject:
         return self._call("GET", f"/v1/runs/{_path_segment(run)}/sentence")
 
-    def translate(self, run: str, sentence_id: str, translation: str) -> JsonObject:
-        body = {"id": sentence_id, "translation": translation}
+    def translate(
+        self, run: str, sentence_id: str, translation: str, log_probability: float | None = None
+    ) -> JsonObject:
+        body: dict[str, str | float] = {"id": sentence_id, "translation": translation}
+        if log_probability is not None:
+            body["log_probability"] = log_probability
         return self._call("POST", f"/v1/runs/{_path_segment(run)}/translations", body)
 
     def leaderboard(self, phase: str) -> JsonObject:
@@ -116,6 +126,9 @@ class HttpConnection:
 
     def phases(self) -> JsonObject:
         return self._call("GET", "/v1/phases")
+
+    def task(self) -> JsonObject:
+        return self._call("GET", "/v1/task")
 
     def close(self) -> None:
         self._closed = True

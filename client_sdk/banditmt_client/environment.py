@@ -28,7 +28,8 @@ class TranslationEnvironment:
 
         Returns:
             The observation and the info. The observation is the source sentence, or None if the run is finished. The
-            info has the ``index`` and ``total`` of the round; it is empty if the run is finished.
+            info has the ``index`` and ``total`` of the round, and where the task has documents its ``document`` and
+            ``position``; it is empty if the run is finished.
 
         Raises:
             BanditError: The call failed; see ``banditmt_client.errors``.
@@ -44,7 +45,8 @@ class TranslationEnvironment:
 
         Returns:
             The next observation (None at the end of the run), the reward in [0, 1], whether the run is now finished
-            (terminated), whether it was cut short (truncated, always False), and the info of the next round.
+            (terminated), whether it was cut short (truncated, always False), and the info of the next round. In a phase
+            whose feedback is post-edits, the info also has the ``post_edit`` of the sentence just translated.
 
         Raises:
             OrderError: The run is finished.
@@ -54,8 +56,11 @@ class TranslationEnvironment:
         if self.run.sentence() is None:
             raise OrderError("this run is finished: there are no sentences left to translate")
         reward = self.run.submit(action)
-        sentence = self.run.sentence()
-        return _observation(sentence), reward, sentence is None, False, _info(sentence)
+        sentence, last = self.run.sentence(), self.run.last
+        info = _info(sentence)
+        if last is not None and last.post_edit is not None:
+            info["post_edit"] = last.post_edit
+        return _observation(sentence), reward, sentence is None, False, info
 
 
 def _observation(sentence: Sentence | None) -> str | None:
@@ -63,4 +68,7 @@ def _observation(sentence: Sentence | None) -> str | None:
 
 
 def _info(sentence: Sentence | None) -> dict[str, Any]:
-    return {} if sentence is None else {"index": sentence.index, "total": sentence.total}
+    if sentence is None:
+        return {}
+    names = ("index", "total", "document", "position")
+    return {name: value for name in names if (value := getattr(sentence, name)) is not None}

@@ -35,6 +35,10 @@ class InvalidTranslationError(BanditError, ValueError):
     """The service would not accept the translation: it is empty, too long, or not one line of text."""
 
 
+class InvalidLogProbabilityError(BanditError, ValueError):
+    """The service would not accept the log-probability: it is not a finite number of at most 0."""
+
+
 class ConnectionFailedError(BanditError):
     """The service could not be reached, or did not respond in time, in any attempt.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from typing import Any
 
 from banditmt_client.errors import ProtocolError
@@ -18,12 +19,17 @@ class Sentence:
         index: The index of the round, counted from 0.
         total: The number of rounds in the run.
         source: The text to translate.
+        document: An opaque id of the document that the sentence belongs to, valid in this run only; None if the task
+            has no documents. The sentences of a document are served one after the other, in order.
+        position: The position of the sentence in its document, counted from 0; None if the task has no documents.
     """
 
     id: str
     index: int
     total: int
     source: str
+    document: str | None = None
+    position: int | None = None
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,9 @@ class Round:
         source: The source sentence.
         translation: The translation that was submitted.
         score: The reward that it received, in [0, 1].
+        post_edit: The correct translation, in a phase whose feedback is post-edits; None in other phases.
+        document: The document of the sentence, as in ``Sentence``.
+        position: The position of the sentence in its document, as in ``Sentence``.
     """
 
     id: str
@@ -43,6 +52,9 @@ class Round:
     source: str
     translation: str
     score: float
+    post_edit: str | None = None
+    document: str | None = None
+    position: int | None = None
 
 
 @dataclass(frozen=True)
@@ -74,12 +86,66 @@ class Phase:
         state: ``"open"``, ``"closed"`` or ``"frozen"``.
         total: The number of rounds.
         repeatable: Whether a system may play the phase more than once.
+        feedback: ``"bandit"`` if a translation receives a score, ``"post-edit"`` if it receives a score and the correct
+            translation.
+        metric: The metric of the score, such as ``"sentence-bleu"`` or ``"chrf"``.
+        signature: The metric with all its settings, and the noise that is added; empty if the service does not say.
+        opens_at: When the phase opens, in UTC; None if no time is set.
+        closes_at: When the phase closes, in UTC; None if no time is set.
+        runs_left: How many more runs the participant may open; None if the service does not say.
     """
 
     name: str
     state: str
     total: int
     repeatable: bool
+    feedback: str = "bandit"
+    metric: str = "sentence-bleu"
+    signature: str = ""
+    opens_at: datetime | None = None
+    closes_at: datetime | None = None
+    runs_left: int | None = None
+
+
+@dataclass(frozen=True)
+class TextConvention:
+    """How the sentences of a task are written, and how a translation should be written to score well.
+
+    Attributes:
+        signature: The convention in short, for programs to compare.
+        description: The convention in words.
+    """
+
+    signature: str
+    description: str
+
+
+@dataclass(frozen=True)
+class TaskInfo:
+    """What a task says about itself.
+
+    Attributes:
+        title: The title; None if the organiser gave none.
+        source: The language to translate from, such as ``"de"``.
+        target: The language to translate into, such as ``"en"``.
+        text: How the sentences are written, and the translations should be.
+        phases: The phases, as ``Client.phases`` returns them.
+        licence: The licence of the data; None if the organiser gave none.
+        contact: Where to ask the organiser; None if the organiser gave none.
+        out_of_domain: Where the out-of-domain training text is, as the JSON object of the service; None if there is
+            none.
+        documents: Whether the sentences of some phase belong to documents.
+    """
+
+    title: str | None
+    source: str
+    target: str
+    text: TextConvention
+    phases: tuple[Phase, ...]
+    licence: str | None = None
+    contact: str | None = None
+    out_of_domain: Mapping[str, Any] | None = None
+    documents: bool = False
 
 
 def read_field(response: Mapping[str, Any], name: str, kind: type | tuple[type, ...]) -> Any:
@@ -92,6 +158,15 @@ def read_field(response: Mapping[str, Any], name: str, kind: type | tuple[type, 
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise invalid_field_error(name)
     return value
+
+
+def read_optional(response: Mapping[str, Any], name: str, kind: type) -> Any:
+    """Return one field of a response, or None if it is missing or null.
+
+    Raises:
+        ProtocolError: The field has another type.
+    """
+    return None if response.get(name) is None else read_field(response, name, kind)
 
 
 def read_number(response: Mapping[str, Any], name: str, *, at_most: int) -> float:
@@ -123,6 +198,8 @@ def read_sentence(response: Mapping[str, Any]) -> Sentence:
         index=read_field(response, "index", int),
         total=read_field(response, "total", int),
         source=read_field(response, "source", str),
+        document=read_optional(response, "document", str),
+        position=read_optional(response, "position", int),
     )
 
 
@@ -134,6 +211,9 @@ def read_round(response: Mapping[str, Any]) -> Round:
         source=read_field(response, "source", str),
         translation=read_field(response, "translation", str),
         score=read_score(response),
+        post_edit=read_optional(response, "post_edit", str),
+        document=read_optional(response, "document", str),
+        position=read_optional(response, "position", int),
     )
 
 
@@ -144,4 +224,48 @@ def read_phase(response: Mapping[str, Any]) -> Phase:
         state=read_field(response, "state", str),
         total=read_field(response, "total", int),
         repeatable=read_field(response, "repeatable", bool),
+        feedback=read_optional(response, "feedback", str) or Phase.feedback,
+        metric=read_optional(response, "metric", str) or Phase.metric,
+        signature=read_optional(response, "signature", str) or Phase.signature,
+        opens_at=_read_time(response, "opens_at"),
+        closes_at=_read_time(response, "closes_at"),
+        runs_left=read_optional(response, "runs_left", int),
     )
+
+
+def read_phases(response: Mapping[str, Any]) -> list[Phase]:
+    """Return the phases in the field ``phases``; raise ``ProtocolError`` if it is no list of phases."""
+    phases = read_field(response, "phases", list)
+    if not all(isinstance(phase, Mapping) for phase in phases):
+        raise invalid_field_error("phases")
+    return [read_phase(phase) for phase in phases]
+
+
+def read_task(response: Mapping[str, Any]) -> TaskInfo:
+    """Return the task that a JSON object describes; raise ``ProtocolError`` if it describes none."""
+    text = read_field(response, "text", Mapping)
+    return TaskInfo(
+        title=read_optional(response, "title", str),
+        source=read_field(response, "source", str),
+        target=read_field(response, "target", str),
+        text=TextConvention(read_field(text, "signature", str), read_field(text, "description", str)),
+        phases=tuple(read_phases(response)),
+        licence=read_optional(response, "licence", str),
+        contact=read_optional(response, "contact", str),
+        out_of_domain=read_optional(response, "out_of_domain", Mapping),
+        documents=read_optional(response, "documents", bool) or False,
+    )
+
+
+def _read_time(response: Mapping[str, Any], name: str) -> datetime | None:
+    """Return a field that is a time in ISO 8601 with a zone, in UTC; None if it is missing or null."""
+    text: str | None = read_optional(response, name, str)
+    if text is None:
+        return None
+    try:
+        time = datetime.fromisoformat(text.replace("Z", "+00:00"))  # Python 3.10 does not read the Z
+    except ValueError:
+        raise invalid_field_error(name) from None
+    if time.tzinfo is None:
+        raise invalid_field_error(name)
+    return time.astimezone(timezone.utc)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from contextlib import suppress
+from typing import Any, SupportsFloat
 
 from banditmt_client.connection import Connection
-from banditmt_client.errors import InvalidTranslationError, OrderError, RunFinishedError
+from banditmt_client.errors import InvalidLogProbabilityError, InvalidTranslationError, OrderError, RunFinishedError
 from banditmt_client.results import (
     Progress,
     Round,
     Sentence,
     read_field,
     read_number,
+    read_optional,
     read_round,
     read_score,
     read_sentence,
@@ -77,13 +80,17 @@ class Run:
                 self._index = self.total
         return self._pending
 
-    def submit(self, translation: str) -> float:
+    def submit(self, translation: str, *, log_probability: SupportsFloat | None = None) -> float:
         """Submit the translation of the pending sentence and return its score.
 
+        In a phase whose feedback is post-edits, ``run.last.post_edit`` is now the correct translation of this sentence.
         If the call fails even after all retries, the sentence stays pending: submit the same translation again.
 
         Args:
             translation: One non-empty line of text of at most 4,000 characters.
+            log_probability: The natural logarithm of the probability with which the system drew this translation, if
+                it drew it at random: a finite number of at most 0. It is kept with the round, for learners that later
+                learn offline from the log. It does not change the score.
 
         Returns:
             The score of the translation, in [0, 1].
@@ -91,6 +98,7 @@ class Run:
         Raises:
             OrderError: No sentence is pending, or the run is finished.
             InvalidTranslationError: The service would not accept the translation. Nothing was sent.
+            InvalidLogProbabilityError: The service would not accept the log-probability. Nothing was sent.
             ConflictError: The round is committed with a different translation.
             PhaseClosedError: The organiser has closed or frozen the phase.
             BanditError: Any other failure; see ``banditmt_client.errors``.
@@ -103,10 +111,21 @@ class Run:
                 else "no sentence is pending: ask for one first, and submit exactly one translation for each"
             )
         _check_translation(translation)
-        response = self._connection.translate(self.id, sentence.id, translation)
+        number = None if log_probability is None else _read_log_probability(log_probability)
+        response = self._connection.translate(self.id, sentence.id, translation, number)
         score = read_score(response)
+        post_edit = read_optional(response, "post_edit", str)
         following = None if response.get("next") is None else read_sentence(read_field(response, "next", Mapping))
-        self._last = Round(sentence.id, sentence.index, sentence.source, translation, score)
+        self._last = Round(
+            sentence.id,
+            sentence.index,
+            sentence.source,
+            translation,
+            score,
+            post_edit,
+            sentence.document,
+            sentence.position,
+        )
         self._index = sentence.index + 1
         if self._cumulative_reward is not None:
             self._cumulative_reward += score
@@ -117,9 +136,9 @@ class Run:
 
     @property
     def last(self) -> Round | None:
-        """The last committed round, or None before the first.
+        """The last committed round with its feedback, or None before the first.
 
-        It may have been committed by an earlier process that crashed before it received the score.
+        It may have been committed by an earlier process that crashed before it received the feedback.
 
         Raises:
             BanditError: The call failed; see ``banditmt_client.errors``.
@@ -173,3 +192,18 @@ def _check_translation(translation: str) -> None:
             f"the translation has {len(translation):,} characters, and the limit is {MAX_TRANSLATION_CHARACTERS:,}: "
             "check whether the system repeats itself"
         )
+
+
+def _read_log_probability(value: SupportsFloat) -> float:
+    """Return the number, which may be one of numpy or torch; raise ``InvalidLogProbabilityError`` if it is invalid."""
+    number = None
+    if isinstance(value, SupportsFloat) and not isinstance(value, bool):
+        with suppress(TypeError, ValueError, OverflowError):  # such as a tensor of several numbers
+            number = float(value)
+    if number is None or not -math.inf < number <= 0:
+        what = type(value).__name__ if number is None else number
+        raise InvalidLogProbabilityError(
+            f"a log-probability must be a finite number of at most 0, not {what}: pass the natural logarithm of the "
+            "probability with which the translation was drawn, or leave it out"
+        )
+    return number

@@ -35,6 +35,9 @@ class FakeService:
     """The protocol over one run in memory, with a record of every request."""
 
     sentences: Sequence[str]
+    post_edits: Sequence[str] = ()  # if given, the feedback is post-edits
+    documents: Sequence[tuple[str, int]] = ()  # if given, the document and position of each sentence
+    log_probabilities: list[float | None] = field(default_factory=list)
     ledger: list[tuple[int, str, float]] = field(default_factory=list)  # index, translation, score
     requests: list[tuple[str, str]] = field(default_factory=list)  # method, path
     headers: list[dict[str, str]] = field(default_factory=list)
@@ -43,14 +46,17 @@ class FakeService:
     def sentence(self, index: int) -> dict[str, Any] | None:
         if index >= len(self.sentences):
             return None
-        return {"id": f"t{index}", "index": index, "total": len(self.sentences), "source": self.sentences[index]}
+        served = {"id": f"t{index}", "index": index, "total": len(self.sentences), "source": self.sentences[index]}
+        if self.documents:
+            served["document"], served["position"] = self.documents[index]
+        return served
 
     def state(self) -> dict[str, Any]:
         """Return the response to ``GET /v1/runs/{run}``."""
         last = None
         if self.ledger:
             index, translation, score = self.ledger[-1]
-            last = {**(self.sentence(index) or {}), "translation": translation, "score": score}
+            last = {**(self.sentence(index) or {}), "translation": translation, **self._feedback(index, score)}
             last.pop("total")
         return {
             "run": RUN,
@@ -71,8 +77,9 @@ class FakeService:
                     opened = self.state()
                     return 200, {name: opened[name] for name in ("run", "phase", "system", "index", "total")}
                 case ("GET", "/v1/phases"):
-                    phase = {"phase": "dev", "state": "open", "total": len(self.sentences), "repeatable": True}
-                    return 200, {"phases": [phase]}
+                    return 200, {"phases": [self.phase()]}
+                case ("GET", "/v1/task"):
+                    return 200, self.task()
                 case ("GET", "/v1/leaderboard/dev"):
                     return 200, {"phase": "dev", "rows": []}
             if path == f"/v1/runs/{RUN}":
@@ -81,17 +88,49 @@ class FakeService:
                 pending = self.sentence(len(self.ledger))
                 return (200, pending) if pending else (410, error_body("run_finished"))
             if path == f"/v1/runs/{RUN}/translations":
-                return self._translate(int(body["id"][1:]), body["translation"])
+                return self._translate(int(body["id"][1:]), body["translation"], body.get("log_probability"))
             return 404, error_body("run_not_found")
 
-    def _translate(self, index: int, translation: str) -> tuple[int, dict[str, Any]]:
+    def phase(self) -> dict[str, Any]:
+        return {
+            "phase": "dev",
+            "state": "open",
+            "total": len(self.sentences),
+            "repeatable": True,
+            "runs": 100,
+            "feedback": "post-edit" if self.post_edits else "bandit",
+            "metric": "sentence-bleu",
+            "signature": "sentence-bleu|fake",
+            "opens_at": "2026-05-01T12:00:00Z",
+            "closes_at": None,
+            "runs_left": 99,
+        }
+
+    def task(self) -> dict[str, Any]:
+        return {
+            "title": "A task of few words",
+            "source": "de",
+            "target": "en",
+            "text": {"signature": "lower|moses", "description": "Lowercased Moses tokens."},
+            "phases": [self.phase()],
+            "licence": "CC0-1.0",
+            "contact": None,
+            "out_of_domain": None,
+            "documents": bool(self.documents),
+        }
+
+    def _feedback(self, index: int, score: float) -> dict[str, Any]:
+        return {"score": score, "post_edit": self.post_edits[index]} if self.post_edits else {"score": score}
+
+    def _translate(self, index: int, translation: str, log_probability: float | None) -> tuple[int, dict[str, Any]]:
         if index > len(self.ledger):
             return 409, error_body("wrong_sentence")
         if index == len(self.ledger):
             self.ledger.append((index, translation, score_of(translation)))
+            self.log_probabilities.append(log_probability)
         if self.ledger[index][1] != translation:
             return 409, error_body("translation_conflict")
-        return 200, {"score": self.ledger[index][2], "next": self.sentence(index + 1)}
+        return 200, {**self._feedback(index, self.ledger[index][2]), "next": self.sentence(index + 1)}
 
 
 def error_body(code: str) -> dict[str, str]:
@@ -220,9 +259,14 @@ class FaultyServer(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving(sentences: Sequence[str], script: Sequence[str | None] = ()) -> Iterator[FaultyServer]:
+def serving(
+    sentences: Sequence[str],
+    script: Sequence[str | None] = (),
+    post_edits: Sequence[str] = (),
+    documents: Sequence[tuple[str, int]] = (),
+) -> Iterator[FaultyServer]:
     """Run a server with a fresh service."""
-    server = FaultyServer(FakeService(sentences), script)
+    server = FaultyServer(FakeService(sentences, post_edits, documents), script)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:
@@ -249,14 +293,20 @@ class FakeConnection:
     def sentence(self, run: str) -> dict[str, Any]:
         return self._call("GET", f"/v1/runs/{run}/sentence")
 
-    def translate(self, run: str, sentence_id: str, translation: str) -> dict[str, Any]:
-        return self._call("POST", f"/v1/runs/{run}/translations", {"id": sentence_id, "translation": translation})
+    def translate(
+        self, run: str, sentence_id: str, translation: str, log_probability: float | None = None
+    ) -> dict[str, Any]:
+        body = {"id": sentence_id, "translation": translation, "log_probability": log_probability}
+        return self._call("POST", f"/v1/runs/{run}/translations", body)
 
     def leaderboard(self, phase: str) -> dict[str, Any]:
         return self._call("GET", f"/v1/leaderboard/{phase}")
 
     def phases(self) -> dict[str, Any]:
         return self._call("GET", "/v1/phases")
+
+    def task(self) -> dict[str, Any]:
+        return self._call("GET", "/v1/task")
 
     def close(self) -> None:
         """Do nothing: there is no connection."""

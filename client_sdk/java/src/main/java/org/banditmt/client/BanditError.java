@@ -72,6 +72,13 @@ public class BanditError extends RuntimeException {
         }
     }
 
+    /** The service would not accept the log-probability: it is not a finite number of at most 0. */
+    public static final class InvalidLogProbabilityError extends BanditError {
+        InvalidLogProbabilityError(String message) {
+            super(message);
+        }
+    }
+
     /**
      * The service could not be reached, or did not respond in time, in any attempt. No round is lost: the service
      * commits a round once, so repeat the call, or resume in a new process.
