@@ -60,7 +60,7 @@ def test_a_bundle_is_small(bundle: Path) -> None:
     assert sum(file.stat().st_size for file in bundle.rglob("*") if file.is_file()) < 30 * MEGABYTE
 
 
-def test_a_bundle_holds_the_service_and_few_libraries(bundle: Path) -> None:
+def test_a_bundle_contains_the_service_and_few_libraries(bundle: Path) -> None:
     packages = {entry.name for entry in bundle.iterdir() if entry.is_dir() and entry.suffix != ".dist-info"}
     expected = {
         "task",
@@ -79,7 +79,7 @@ def test_nothing_in_a_bundle_is_for_another_machine(bundle: Path) -> None:
     assert all("aarch64" in library.name for library in bundle.rglob("*.so"))
 
 
-def test_our_code_in_a_bundle_imports_nothing_heavy_and_nothing_that_is_missing(bundle: Path) -> None:
+def test_the_code_in_a_bundle_imports_only_what_is_bundled(bundle: Path) -> None:
     imported = set()
     for room in ("task", "lambdas", "leaderboard"):
         for file in (bundle / room).rglob("*.py"):
@@ -100,7 +100,7 @@ def test_every_module_of_the_service_is_in_the_bundle(bundle: Path) -> None:
     assert modules(bundle) == modules(ROOT)
 
 
-def test_a_bundle_carries_the_whole_page(bundle: Path) -> None:
+def test_a_bundle_contains_the_complete_page(bundle: Path) -> None:
     files = {file.name for file in (bundle / "leaderboard" / "site").iterdir()}
     assert files == {*site_files(), CHARTS_FILE, VEGA_FILE}
 

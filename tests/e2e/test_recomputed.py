@@ -86,7 +86,7 @@ def test_the_script_is_independent():
     assert plain | parts == {"gzip", "json", "sys", "numpy", "sacrebleu"}
 
 
-def test_everybody_is_there(competition):
+def test_every_run_is_there(competition):
     board, worked_out = competition
     assert len(board["rows"]) == len(SYSTEMS) == len(worked_out["runs"])
     assert {row["system"]: row["status"] for row in board["rows"]}["B-unfinished"] == "abandoned"
@@ -123,7 +123,7 @@ def test_curves(competition):
         assert row["curve"] == pytest.approx(worked_out["runs"][row["run"]]["curve"], abs=5.1e-5)
 
 
-def test_intervals_up_to_the_luck_of_the_draw(competition):
+def test_intervals_up_to_sampling_error(competition):
     board, worked_out = competition
     for row in board["rows"]:
         expected = worked_out["runs"][row["run"]]

@@ -23,13 +23,13 @@ def test_a_value_is_loaded_once():
     assert len(loads) == 1
 
 
-def test_what_is_missing_is_asked_for_again():
+def test_a_missing_value_is_loaded_again():
     cache: Cache[str, str] = Cache(2)
     assert cache.get("a", lambda _: None) is None
     assert cache.get("a", lambda _: "there now") == "there now"
 
 
-def test_a_value_is_forgotten_when_it_is_too_old():
+def test_a_value_expires():
     clock = Clock()
     cache: Cache[str, str] = Cache(2, 10, clock=clock)
     cache.get("a", lambda _: "old")
@@ -39,7 +39,7 @@ def test_a_value_is_forgotten_when_it_is_too_old():
     assert cache.get("a", lambda _: "new") == "new"
 
 
-def test_age_counts_from_before_the_load():
+def test_the_lifetime_begins_before_the_load():
     """A slow read must not stretch the bound on staleness."""
     clock = Clock()
     cache: Cache[str, str] = Cache(2, 10, clock=clock)
@@ -53,7 +53,7 @@ def test_age_counts_from_before_the_load():
     assert cache.get("a", lambda _: "new") == "new"
 
 
-def test_what_was_loaded_first_goes_first():
+def test_the_value_that_was_loaded_first_is_evicted_first():
     cache: Cache[str, str] = Cache(2)
     for key in ("a", "b", "a", "c"):
         cache.get(key, str)
@@ -62,7 +62,7 @@ def test_what_was_loaded_first_goes_first():
     assert cache.get("a", lambda _: "loaded again") == "loaded again"
 
 
-def test_what_was_loaded_again_is_young_again():
+def test_a_reloaded_value_counts_as_the_newest():
     clock = Clock()
     cache: Cache[str, str] = Cache(2, 10, clock=clock)
     for key in ("a", "b"):
@@ -73,7 +73,7 @@ def test_what_was_loaded_again_is_young_again():
     assert cache.get("a", lambda _: "loaded again") == "a"
 
 
-def test_forgetting_one():
+def test_an_invalidated_value_is_loaded_again():
     cache: Cache[str, str] = Cache(2)
     cache.get("a", lambda _: "1")
     cache.invalidate("a")

@@ -70,7 +70,7 @@ def test_a_crash_at_every_storage_call(tmp_path, undisturbed, after):
         store.close()
 
 
-def test_dying_again_and_again(tmp_path, undisturbed):
+def test_repeated_crashes(tmp_path, undisturbed):
     """Every life is cut short after a few calls more than the one before it."""
     rounds, learned, _ = undisturbed
     store = SQLiteStore.open(f"{tmp_path / 'store'}.db?synchronous=normal")

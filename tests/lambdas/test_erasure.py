@@ -47,7 +47,7 @@ def disabled(store, name="acme"):
     return store
 
 
-def test_the_name_is_gone_and_nothing_else(store):
+def test_only_the_name_is_erased(store):
     competitions.play(store)
     before = competitions.boards(store)
     assert Eraser(disabled(store)).erase("acme") == "erased-1"
@@ -61,7 +61,7 @@ def test_the_name_is_gone_and_nothing_else(store):
     assert [role.kind for role in Registry(store).roles() if role.participant == "erased-1"] == [RoleKind.BASELINE]
 
 
-def test_systems_whose_names_tell_get_others(sqlite):
+def test_systems_can_be_renamed(sqlite):
     competitions.play(sqlite)
     before = numbers(sqlite)
     Eraser(disabled(sqlite)).erase("acme", {"BNMT-EL": "BNMT-7", "BNMT-static": "BNMT-8"})
@@ -75,13 +75,13 @@ def test_systems_whose_names_tell_get_others(sqlite):
     assert verify(sqlite) == (6, 59, [])
 
 
-def test_everybody_gets_a_pseudonym_of_their_own(sqlite):
+def test_every_participant_gets_its_own_pseudonym(sqlite):
     competitions.play(sqlite)
     Registry(sqlite).add_participant("erased-2")
     assert [Eraser(disabled(sqlite, name)).erase(name) for name in ("acme", "idle")] == ["erased-1", "erased-3"]
 
 
-def test_wherever_it_was_interrupted_it_ends_the_same(tmp_path):
+def test_an_interrupted_erasure_resumes_to_the_same_end(tmp_path):
     expected, turn, done = None, 0, False
     while not done:
         store = SQLiteStore.open(f"{tmp_path / str(turn)}?synchronous=normal")
@@ -114,7 +114,7 @@ def test_not_a_byte_of_the_name_is_left_in_the_file(tmp_path):
 
 
 class TestRefusals:
-    def test_somebody_who_may_be_playing(self, sqlite):
+    def test_a_participant_who_is_not_disabled(self, sqlite):
         competitions.play(sqlite)
         with pytest.raises(RegistryError, match="`participant disable acme` first"):
             Eraser(sqlite).erase("acme")
@@ -132,7 +132,7 @@ class TestRefusals:
             ({"BNMT-EL": "a b"}, "the name of a system is"),
         ],
     )
-    def test_other_names_that_cannot_be(self, sqlite, systems, complaint):
+    def test_invalid_new_names_of_systems(self, sqlite, systems, complaint):
         competitions.play(sqlite)
         competitions.boards(sqlite)
         with pytest.raises((RegistryError, errors.BadRequestError), match=complaint):
@@ -141,7 +141,7 @@ class TestRefusals:
         assert "erased" not in kept(sqlite)
 
 
-def test_nobody_else_can_have_the_name_because_runs_are_named_after_it(sqlite, tmp_path):
+def test_an_erased_name_cannot_be_registered_again(sqlite, tmp_path):
     competitions.play(sqlite)
     Eraser(disabled(sqlite)).erase("acme")
     export(sqlite, tmp_path / "archive.gz")

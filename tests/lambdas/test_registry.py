@@ -20,20 +20,20 @@ def everything(store):
 
 
 class TestKeys:
-    def test_a_key_is_256_random_bits_and_kept_as_its_hash(self, registry, sqlite):
+    def test_a_key_is_256_random_bits_and_stored_as_its_hash(self, registry, sqlite):
         key = registry.add_participant("acme")
         assert len(key) == len("bmt_") + 43
         assert [kept.digest for kept in registry.keys("acme")] == [hashlib.sha256(key.encode()).hexdigest()]
         assert key not in everything(sqlite)
         assert key[4:] not in everything(sqlite)
 
-    def test_no_two_keys_are_alike(self, registry):
+    def test_every_key_is_different(self, registry):
         registry.add_participant("acme")
         keys = {registry.add_key("acme") for _ in range(50)}
         assert len(keys) == 50
 
     @pytest.mark.parametrize("text", ["", "x", "bmt_", "bmt_" + "a" * 42, "bmt_" + "ä" * 43, "bmt_" + "a" * 43 + "\n"])
-    def test_what_cannot_be_a_key_is_not_looked_up(self, text):
+    def test_text_that_cannot_be_a_key_has_no_digest(self, text):
         assert api_key_digest(text) is None
 
     def test_revoking_one_of_several(self, registry):
@@ -44,19 +44,19 @@ class TestKeys:
         assert {key.digest: key.revoked for key in registry.keys("acme")} == {first.digest: True, second.digest: False}
 
     @pytest.mark.parametrize("short", ["", "x"])
-    def test_revoking_one_needs_its_name(self, registry, short):
+    def test_revoking_one_key_needs_its_digest(self, registry, short):
         registry.add_participant("acme")
         with pytest.raises(RegistryError):
             registry.revoke_keys("acme", short)
         assert not registry.keys("acme")[0].revoked
 
-    def test_revoking_all_counts_those_that_were_valid(self, registry):
+    def test_revoking_all_keys_counts_those_that_were_valid(self, registry):
         registry.add_participant("acme")
         registry.add_key("acme")
         assert registry.revoke_keys("acme") == 2
         assert registry.revoke_keys("acme") == 0
 
-    def test_keys_of_nobody(self, registry):
+    def test_keys_of_an_unknown_participant(self, registry):
         for refused in (registry.add_key, registry.revoke_keys):
             with pytest.raises(RegistryError, match="no participant nobody"):
                 refused("nobody")
@@ -72,7 +72,7 @@ class TestParticipants:
     @pytest.mark.parametrize(
         "name", ["", " ", "a b", "a/b", "../x", "-x", ".x", "x" * 65, "ä", "<script>", "a\n", "a\0"]
     )
-    def test_names_that_could_hurt_somewhere_are_refused(self, registry, name):
+    def test_invalid_names_are_refused(self, registry, name):
         with pytest.raises(BadRequestError, match="1 to 64 characters"):
             registry.add_participant(name)
         assert registry.participants() == []
@@ -87,7 +87,7 @@ class TestParticipants:
 
 
 class TestPhases:
-    def test_a_phase_comes_back_as_it_was_loaded(self, registry, sqlite):
+    def test_a_phase_is_read_as_it_was_loaded(self, registry, sqlite):
         tasks.load(sqlite)
         record = registry.phase("dev")
         assert record.phase == tasks.DEV
@@ -110,7 +110,7 @@ class TestPhases:
             registry.set_phase_state("test", PhaseState.OPEN)
 
 
-def test_token_keys_are_made_once_and_can_be_rotated(registry):
+def test_token_keys_are_created_once_and_can_be_rotated(registry):
     with pytest.raises(StoreError, match="load one first"):
         registry.key_ring()
     registry.ensure_key_ring()
@@ -145,7 +145,7 @@ class Interrupted:
         return self._store.compare_and_swap(*change)
 
 
-def test_two_organisers_lose_nothing_of_each_others_changes(sqlite):
+def test_concurrent_changes_of_two_organisers_are_both_kept(sqlite):
     tasks.load(sqlite)
     registry = Registry(sqlite)
     raising = Interrupted(sqlite, lambda other: other.set_phase_state("dev", PhaseState.CLOSED))
@@ -156,7 +156,7 @@ def test_two_organisers_lose_nothing_of_each_others_changes(sqlite):
     assert (registry.require_phase("dev").state, registry.require_phase("dev").runs) == (PhaseState.CLOSED, 9)
 
 
-def test_token_keys_that_are_rotated_twice_at_once_are_both_kept(sqlite):
+def test_two_concurrent_rotations_keep_both_token_keys(sqlite):
     tasks.load(sqlite)
     registry = Registry(sqlite)
     first = registry.key_ring().secrets[1]
@@ -165,13 +165,13 @@ def test_token_keys_that_are_rotated_twice_at_once_are_both_kept(sqlite):
     assert registry.key_ring().secrets[1] == first
 
 
-def test_a_voided_ring_stays_void_when_somebody_rotates_at_the_same_time(sqlite):
+def test_a_voided_ring_stays_void_under_a_concurrent_rotation(sqlite):
     tasks.load(sqlite)
     Registry(Interrupted(sqlite, lambda other: other.rotate_key_ring(keep=False))).rotate_key_ring(keep=True)
     assert sorted(Registry(sqlite).key_ring().secrets) == [2, 3]
 
 
-def test_a_change_that_never_gets_through_is_given_up(sqlite):
+def test_a_change_that_always_conflicts_is_given_up(sqlite):
     tasks.load(sqlite)
     registry = Registry(sqlite)
     registry.add_participant("acme")

@@ -88,7 +88,7 @@ def test_held_out_sentences_look_like_any_other(sqlite):
     assert "pass" not in json.dumps([answer.as_dict() for _, answer in seen])
 
 
-def test_everybody_gets_the_same_sentences_in_the_same_order(sqlite):
+def test_all_participants_get_the_same_sentences_in_the_same_order(sqlite):
     service, player = tasks.fresh(sqlite)
     other = tasks.participant(sqlite, service, "other")
     orders = []

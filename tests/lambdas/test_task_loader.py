@@ -163,12 +163,12 @@ def test_progress_is_reported_after_each_batch(sqlite):
 
 
 @pytest.mark.parametrize("length", [0, 1, 9])
-def test_too_few_served_pairs(sqlite, length):
+def test_too_few_sentences(sqlite, length):
     with pytest.raises(LoadError, match=f"has 10 distinct sentences, but the text has only {length}"):
         load_phase(sqlite, tasks.DEV, tasks.pairs(tasks.DEV)[:length])
 
 
-def test_too_many_served_pairs(sqlite):
+def test_too_many_sentences(sqlite):
     with pytest.raises(LoadError, match="has 10 distinct sentences, but the text has more"):
         load_phase(sqlite, tasks.DEV, [*tasks.pairs(tasks.DEV), ("eins", "one")])
 

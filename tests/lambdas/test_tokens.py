@@ -20,11 +20,11 @@ def issue(position=START, participant="acme", run="run", ring=RING, key=1):
 
 
 @given(st.binary(max_size=64), st.binary(max_size=200))
-def test_the_function_underneath_is_hmac(key, message):
+def test_the_prf_is_hmac(key, message):
     assert Prf(key)(message) == hmac.digest(key, message, "sha256")
 
 
-def test_it_refuses_keys_that_hmac_would_hash_first():
+def test_the_prf_refuses_keys_that_hmac_would_hash_first():
     with pytest.raises(ValueError, match="at most 64 bytes"):
         Prf(bytes(65))
 
@@ -108,11 +108,11 @@ class TestRotation:
         assert voided.decrypt("acme", "run", token) == START
         assert issue(ring=voided.rotated(), key=1) == token  # and keeps that one
 
-    def test_secrets_are_fresh_each_time(self):
+    def test_generated_secrets_are_different(self):
         assert KeyRing.generate().secrets != KeyRing.generate().secrets
         assert len(KeyRing.generate().secrets[1]) == 32
 
     @pytest.mark.parametrize("secrets", [{}, {0: b"x"}, {256: b"x"}])
-    def test_a_ring_needs_keys_numbered_in_a_byte(self, secrets):
+    def test_a_ring_needs_keys_numbered_from_1_to_255(self, secrets):
         with pytest.raises(ValueError, match="numbered from 1 to 255"):
             KeyRing(secrets)

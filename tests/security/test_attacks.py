@@ -35,14 +35,14 @@ class TestSentenceIds:
         assert target.translate(mallory, run, genuine) == (409, "wrong_sentence")
         assert compared == [(16, 16)] * 2  # once more with fresh keys
 
-    def test_an_id_opens_in_its_own_run_only(self, target, mallory, honest):
+    def test_an_id_is_valid_in_its_own_run_only(self, target, mallory, honest):
         one, two = target.open_run(mallory, "one"), target.open_run(mallory, "two")
         theirs = target.open_run(honest, "one")
         for carried in (target.sentence(mallory, one)["id"], target.sentence(honest, theirs)["id"]):
             assert target.translate(mallory, two, carried) == (409, "wrong_sentence")
         assert target.rounds(two) == []
 
-    def test_other_peoples_runs_are_as_if_they_were_not_there(self, target, mallory, honest):
+    def test_runs_of_others_are_indistinguishable_from_missing_ones(self, target, mallory, honest):
         run = target.open_run(honest, "private")
         stolen = target.sentence(honest, run)["id"]
         missing = "a" * 26
@@ -53,7 +53,7 @@ class TestSentenceIds:
             assert there == nowhere == (404, "run_not_found")
         assert target.rounds(run) == []
 
-    def test_a_replay_earns_nothing_and_cannot_be_changed(self, target, mallory):
+    def test_a_repeated_round_earns_nothing_and_cannot_be_changed(self, target, mallory):
         run = target.open_run(mallory, "replayer")
         first = target.sentence(mallory, run)["id"]
         answer = target.translate(mallory, run, first, "rot")
@@ -62,7 +62,7 @@ class TestSentenceIds:
         assert target.translate(mallory, run, first, "rot und blau") == (409, "translation_conflict")
         assert target.rounds(run) == [(0, "rot")]
 
-    def test_sentences_ahead_cannot_be_read(self, target, mallory):
+    def test_later_sentences_cannot_be_read(self, target, mallory):
         run = target.open_run(mallory, "hurried")
         assert [target.sentence(mallory, run)["index"] for _ in range(3)] == [0, 0, 0]
         answers = [target.told("GET", f"/v1/runs/{run}/sentence{end}", mallory)[1] for end in ("?index=1", "?next=1")]
@@ -70,7 +70,7 @@ class TestSentenceIds:
 
 
 class TestKeys:
-    def test_every_wrong_key_gets_the_same_answer(self, target, mallory):
+    def test_every_invalid_key_gets_the_same_response(self, target, mallory):
         revoked, disabled = target.newcomer("revoked"), target.newcomer("disabled")
         target.registry.revoke_keys("revoked")
         target.registry.set_disabled("disabled", True)
@@ -83,7 +83,7 @@ class TestKeys:
             answers.add((status, body["code"], body["message"]))
         assert answers == {(403, "invalid_key", "the API key is missing, unknown or no longer valid")}
 
-    def test_a_key_is_looked_up_by_its_hash_so_that_time_tells_nothing_about_it(self, target, mallory, monkeypatch):
+    def test_a_key_is_looked_up_by_its_hash(self, target, mallory, monkeypatch):
         asked, document = [], target.store.document
 
         def spy(kind, name):
@@ -95,14 +95,14 @@ class TestKeys:
         assert target.told("GET", "/v1/phases", guess) == (403, "invalid_key")
         assert asked == [("key", api_key_digest(guess))]
 
-    def test_a_key_counts_in_its_header_only(self, target, mallory):
+    def test_a_key_is_accepted_in_its_header_only(self, target, mallory):
         assert target.told("GET", f"/v1/phases?x-api-key={mallory}") == (403, "invalid_key")
         for header in ("Authorization", "Cookie", "x-api-key2", "x_api_key"):
             status, _, _ = target.ask("GET", "/v1/phases", headers={header: f"x-api-key={mallory}"})
             assert status == 403
         assert target.told("POST", "/v1/runs", None, {"x-api-key": mallory, "phase": "mock", "system": "x"})[0] == 403
 
-    def test_the_key_that_was_checked_is_the_one_that_plays(self, target, mallory, honest):
+    def test_the_key_that_the_gateway_metered_is_the_one_that_plays(self, target, mallory, honest):
         """Sent three times in two spellings, gateway and function could each have chosen their own."""
         body = b'{"phase": "mock", "system": "two-faced"}'
         spellings = [("X-API-KEY", honest), ("x-api-key", mallory), ("X-API-KEY", honest)]
@@ -123,7 +123,7 @@ PATHS = [
 
 class TestRequests:
     @pytest.mark.parametrize("path", PATHS)
-    def test_tricks_with_paths_lead_nowhere(self, target, mallory, path):
+    def test_path_traversal_is_refused(self, target, mallory, path):
         answer = target.raw(f"GET {path} HTTP/1.1\r\nHost: x\r\nx-api-key: {mallory}\r\n\r\n".encode())
         head, _, body = answer.partition(b"\r\n\r\n")
         assert head.split()[1] in (b"400", b"404")
@@ -143,7 +143,7 @@ class TestRequests:
             assert status < 500
             assert not {"set-cookie", "x"} & headers.keys()
 
-    def test_oversized_everything_is_refused(self, target, mallory):
+    def test_oversized_requests_are_refused(self, target, mallory):
         run = target.open_run(mallory, "glutton")
         sentence_id = target.sentence(mallory, run)["id"]
         place = f"/v1/runs/{run}/translations"
@@ -157,7 +157,7 @@ class TestRequests:
         assert target.ask("GET", "/v1/phases", mallory, headers={"X-Long": "x" * 11_000})[0] == 431
         assert target.rounds(run) == []
 
-    def test_a_compressed_body_is_not_unpacked(self, target, mallory):
+    def test_a_compressed_body_is_not_decompressed(self, target, mallory):
         bomb = gzip.compress(b'{"phase": "mock", "system": "' + b"x" * 10_000_000)
         status, _, _ = target.ask("POST", "/v1/runs", mallory, bomb, {"Content-Encoding": "gzip"})
         assert status == 400
@@ -175,7 +175,7 @@ class TestRequests:
         )
         assert b"<script" not in content
 
-    def test_a_thousand_bytes_of_noise_harm_nobody(self, target, honest):
+    def test_random_bytes_do_no_harm(self, target, honest):
         rng = random.Random(9)
         for _ in range(20):
             with suppress(OSError):

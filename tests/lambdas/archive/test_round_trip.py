@@ -172,7 +172,7 @@ class TestInterrupted:
             turn += 11
         assert turn > 70
 
-    def test_another_archive_is_refused_in_its_place(self, bare, full, sqlite):
+    def test_another_archive_is_refused_during_an_interrupted_import(self, bare, full, sqlite):
         faulty = FaultyStore(sqlite)
         faulty.fail(20, after=True)
         with pytest.raises(CrashError):
@@ -182,13 +182,13 @@ class TestInterrupted:
 
 
 class TestRefusals:
-    def test_a_store_that_has_something_in_it(self, bare, sqlite):
+    def test_a_store_that_is_not_empty_is_refused(self, bare, sqlite):
         tasks.load(sqlite)
         with pytest.raises(StoreError, match="the store is not empty"):
             Archive.open(bare).restore(sqlite)
         assert Registry(sqlite).participants() == []
 
-    def test_an_archive_that_was_imported_already(self, bare, sqlite):
+    def test_a_second_import_is_refused(self, bare, sqlite):
         archive = Archive.open(bare)
         archive.restore(sqlite)
         with pytest.raises(StoreError, match="an archive was imported into this store already"):
@@ -209,7 +209,7 @@ class TestRefusals:
             export(Damaged.open(str(archived.path)), tmp_path / "archive.gz")
         assert list(tmp_path.iterdir()) == []
 
-    def test_a_damaged_archive_leaves_nothing(self, full, tmp_path):
+    def test_a_damaged_archive_is_refused(self, full, tmp_path):
         path = tmp_path / "damaged.gz"
         path.write_bytes(full.read_bytes()[:-100])
         with pytest.raises(ArchiveError):

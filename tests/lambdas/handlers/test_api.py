@@ -57,7 +57,7 @@ class TestAnswers:
         assert (state["finished"], state["index"], state["last"]["index"]) == (True, 5, 4)
         assert refusal(client.sentence(opened["run"])) == (410, "run_finished")
 
-    def test_a_replayed_answer_is_equal_byte_for_byte(self, client, pending):
+    def test_a_repeated_request_gets_the_same_response_byte_for_byte(self, client, pending):
         run, token = pending
         body = {"id": token, "translation": "größe ✓"}
         post = event("POST", f"/v1/runs/{run}/translations", body, key=client.key)
@@ -71,7 +71,7 @@ class TestAnswers:
         assert client.translate(run, raw=raw)[0] == 200
         assert client.run(run)[1]["last"]["translation"] == "größe"
 
-    def test_phases_are_for_participants(self, client):
+    def test_the_list_of_phases_needs_a_key(self, client):
         assert refusal(client.send(read, "GET", "/v1/phases", key=None)) == (403, "invalid_key")
         status, body, _ = client.send(read, "GET", "/v1/phases", key=client.key)
         assert status == 200
@@ -80,7 +80,7 @@ class TestAnswers:
     def test_health(self, client):
         assert client.send(read, "GET", "/health", key=None)[:2] == (200, {"status": "ok"})
 
-    def test_a_header_is_found_in_any_case(self, client):
+    def test_header_names_are_case_insensitive(self, client):
         request = event("POST", "/v1/runs", {"phase": "mock", "system": "copy"})
         request["headers"]["x-API-key"] = client.key
         assert read.handler(request, CONTEXT)["statusCode"] == 200
@@ -99,7 +99,7 @@ class TestRefusals:
         ):
             assert refusal(response) == (403, "invalid_key")
 
-    def test_a_foreign_key(self, pending, sqlite):
+    def test_the_key_of_another_participant(self, pending, sqlite):
         run, token = pending
         other = Client(Registry(sqlite).add_participant("other"))
         for response in (other.run(run), other.sentence(run), other.translate(run, token, "rot")):
@@ -127,10 +127,10 @@ class TestRefusals:
             b'{"phase": "mock", "system": "\\ud800"}',
         ],
     )
-    def test_bodies_that_make_no_sense(self, client, raw):
+    def test_invalid_bodies_are_refused(self, client, raw):
         assert refusal(client.send(read, "POST", "/v1/runs", raw=raw)) == (400, "bad_request")
 
-    def test_a_body_that_is_no_base64(self, client):
+    def test_invalid_base64_is_refused(self, client):
         request = event("POST", "/v1/runs", raw=b"x", key=client.key)
         request["body"] = "***"
         assert json.loads(read.handler(request, CONTEXT)["body"])["code"] == "bad_request"
@@ -161,7 +161,7 @@ class TestRefusals:
         ],
         ids=lambda value: repr(value)[:20],
     )
-    def test_translations_that_are_none(self, client, pending, translation, expected):
+    def test_invalid_translations_are_refused(self, client, pending, translation, expected):
         run, token = pending
         assert refusal(client.translate(run, token, translation)) == expected
         assert client.run(run)[1]["index"] == 0
@@ -170,7 +170,7 @@ class TestRefusals:
         run, token = pending
         assert client.translate(run, token, "𝄞" * 4_000)[0] == 200
 
-    def test_ids_that_are_none(self, client, pending):
+    def test_invalid_ids_are_refused(self, client, pending):
         for token in ("", "x", "A" * 50, "ä" * 50, "\ud800", "x" * 60_000):
             assert refusal(client.translate(pending[0], token, "rot")) == (409, "wrong_sentence")
         assert refusal(client.translate(pending[0], 5, "rot")) == (400, "bad_request")
@@ -197,7 +197,7 @@ class TestRefusals:
         assert refusal(client.send(read, method, path)) == (404, "not_found")
 
     @pytest.mark.usefixtures("client")
-    def test_an_event_with_next_to_nothing_in_it(self):
+    def test_a_minimal_event(self):
         response = read.handler({"httpMethod": "GET", "path": "/v1/runs/x", "requestContext": {}}, CONTEXT)
         assert json.loads(response["body"])["code"] == "invalid_key"
 
@@ -214,14 +214,14 @@ class TestMetrics:
             [1.0],
         )
 
-    def test_an_answered_round_writes_no_line(self, client, pending, capsys):
+    def test_a_successful_round_writes_no_metric(self, client, pending, capsys):
         capsys.readouterr()
         assert client.translate(*pending, "rot")[0] == 200
         assert capsys.readouterr().out == ""
 
 
 class TestFailures:
-    def test_a_busy_storage_asks_to_come_back(self, client, pending, monkeypatch, sqlite):
+    def test_a_busy_storage_gives_503_with_retry_after(self, client, pending, monkeypatch, sqlite):
         def busy(*_):
             raise errors.UnavailableError(retry_after=3)
 
@@ -232,7 +232,7 @@ class TestFailures:
         monkeypatch.undo()
         assert client.translate(run, token, "rot")[0] == 200
 
-    def test_a_bug_is_logged_by_place_and_never_by_words(self, client, pending, monkeypatch, sqlite, caplog):
+    def test_a_bug_is_logged_by_type_and_place_but_not_by_its_text(self, client, pending, monkeypatch, sqlite, caplog):
         def buggy(*_):
             try:
                 raise ValueError("refword0000 secretref")
@@ -249,7 +249,7 @@ class TestFailures:
         assert "secretref" not in repr(vars(record)) + json.dumps(body) + caplog.text
 
 
-def test_every_error_has_a_code_of_its_own():
+def test_every_error_has_its_own_code():
     def tree(error):
         return [error, *(below for child in error.__subclasses__() for below in tree(child))]
 
@@ -274,7 +274,7 @@ def test_every_error_has_a_code_of_its_own():
     }
 
 
-def test_every_429_tells_when_to_come_back(client, sqlite):
+def test_a_429_has_a_retry_after_header(client, sqlite):
     Registry(sqlite).set_phase_state("dev", PhaseState.OPEN, runs=0)
     status, body, headers = client.open_run("dev", "one-too-many")
     assert (status, body["code"], headers["Retry-After"]) == (429, "quota_exceeded", "3600")
@@ -309,7 +309,7 @@ def test_many_threads_call_one_function(sqlite):
     assert failures == []
 
 
-def test_in_lambda_a_function_is_traced_without_what_it_answers(client, monkeypatch):
+def test_in_lambda_a_function_is_traced_without_its_response(client, monkeypatch):
     traced: list[str] = []
 
     class Tracer:
@@ -353,6 +353,6 @@ class TestWiring:
         wiring.use_service(None)
 
 
-def test_the_limit_on_bodies_holds_the_longest_translation():
+def test_the_longest_translation_fits_the_limit_on_bodies():
     longest = json.dumps({"id": "x" * 50, "translation": "𝄞" * 4_000})
     assert len(longest) < api.MAX_BODY_BYTES

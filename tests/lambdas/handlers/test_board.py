@@ -71,7 +71,7 @@ def test_removed_entries_are_ignored(sqlite):
     assert board.update_summaries(sqlite, [{"eventName": "REMOVE", "dynamodb": {"OldImage": {}}}]) == 0
 
 
-def test_rounds_that_were_not_delivered_are_read_rebuilt(played):
+def test_rounds_that_were_not_delivered_are_read_from_the_ledger(played):
     store, run = played
     entries = stream(store, run)
     board.update_summaries(store, entries[:4])

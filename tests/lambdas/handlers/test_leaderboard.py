@@ -52,7 +52,7 @@ def test_json_without_a_key(key):
     assert [f"{point:.4f}" for point in row["curve"][-1:]] == [f"{row['reward']:.4f}"]
 
 
-def test_what_has_not_changed_is_not_sent_again(key):
+def test_an_unchanged_leaderboard_is_not_sent_again(key):
     _, headers, body = ask()
     for known in (headers["ETag"], f'"x", W/{headers["ETag"]}', "*"):
         status, again, nothing = ask(more={"If-None-Match": known})
@@ -78,7 +78,7 @@ def test_csv(key, wish):
     assert headers["ETag"] != ask()[1]["ETag"]
 
 
-def test_the_query_goes_before_what_the_client_accepts(key):
+def test_the_query_takes_precedence_over_the_accept_header(key):
     assert ask(query={"format": "json"}, more={"Accept": "text/csv"})[1]["Content-Type"] == "application/json"
 
 
@@ -94,7 +94,7 @@ def test_training_shows_a_participant_its_own_run(sqlite, key):
     ("phase", "options", "refused"),
     [("finals", {}, (404, "phase_not_found")), ("dev", {"key": "bmt_guessed"}, (403, "invalid_key"))],
 )
-def test_what_is_refused(key, phase, options, refused):
+def test_an_unknown_phase_or_key_is_refused(key, phase, options, refused):
     status, headers, body = ask(phase, **options)
     assert (status, json.loads(body)["code"]) == refused
     assert "ETag" not in headers

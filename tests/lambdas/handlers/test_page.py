@@ -57,12 +57,12 @@ def test_the_front_page_needs_no_key_and_has_a_strict_policy():
         ("charts.json", "application/json"),
     ],
 )
-def test_files_come_with_their_types(name, content_type):
+def test_files_have_their_content_types(name, content_type):
     status, headers, _ = ask(f"/{name}")
     assert (status, headers["Content-Type"]) == (200, content_type)
 
 
-def test_what_is_known_is_not_sent_again():
+def test_an_unchanged_file_is_not_sent_again():
     _, first, body = ask("/style.css")
     status, headers, nothing = ask("/style.css", If_None_Match=first["ETag"])
     assert (status, nothing or "", headers["ETag"]) == (304, "", first["ETag"])

@@ -23,11 +23,11 @@ def played(index, run=RUN, **changes):
 
 
 class TestDocuments:
-    def test_nothing_is_there_at_first(self, store):
+    def test_a_new_store_is_empty(self, store):
         assert store.document(documents.PHASE, "dev") is None
         assert store.documents(documents.PHASE) == []
 
-    def test_a_document_comes_back_as_it_was_written(self, store):
+    def test_a_document_is_read_as_it_was_written(self, store):
         document = {"text": "größe ✓ 𝄞", "number": 2**53, "list": [1, None, True, {"a": ""}], "float": 0.1}
         store.replace("kind", "name", document)
         assert store.document("kind", "name") == document
@@ -37,19 +37,19 @@ class TestDocuments:
         store.replace("kind", "name", {"v": 2})
         assert store.document("kind", "name") == {"v": 2}
 
-    def test_create_does_not(self, store):
+    def test_create_does_not_overwrite(self, store):
         assert store.create("kind", "name", {"v": 1}) is True
         assert store.create("kind", "name", {"v": 2}) is False
         assert store.document("kind", "name") == {"v": 1}
 
-    def test_a_deleted_document_is_gone_and_no_other(self, store):
+    def test_delete_removes_only_the_named_document(self, store):
         store.replace("kind", "name", {"v": 1})
         store.replace("kind", "other", {"v": 2})
         store.delete("kind", "name")
         store.delete("kind", "name")
         assert store.documents("kind") == [{"v": 2}]
 
-    def test_swap_writes_only_over_what_was_read(self, store):
+    def test_compare_and_swap_writes_only_over_what_was_read(self, store):
         assert store.compare_and_swap("kind", "name", {"v": 1}, {"v": 2}) is False
         assert store.document("kind", "name") is None
         store.create("kind", "name", {"v": 1, "text": "größe"})
@@ -57,13 +57,13 @@ class TestDocuments:
         assert store.compare_and_swap("kind", "name", store.document("kind", "name"), {"v": 3}) is True
         assert store.document("kind", "name") == {"v": 3}
 
-    def test_kinds_are_apart_and_each_is_ordered_by_name(self, store):
+    def test_kinds_are_separate_and_each_is_ordered_by_name(self, store):
         for name in ("10", "9", "1"):
             store.replace("one", name, {"name": name})
         store.replace("two", "5", {"name": "5"})
         assert store.documents("one") == [{"name": "1"}, {"name": "10"}, {"name": "9"}]
 
-    def test_many_large_documents_come_back_whole(self, store):
+    def test_many_large_documents_are_read_completely(self, store):
         """A query of DynamoDB ends after a megabyte; the store must go on."""
         for number in range(8):
             store.replace("large", f"{number}", {"number": number, "text": "x" * 200_000})
@@ -71,7 +71,7 @@ class TestDocuments:
 
 
 class TestBlocks:
-    def test_sides_phases_and_numbers_are_apart(self, store):
+    def test_sides_phases_and_numbers_are_separate(self, store):
         store.put_blocks(TextSide.SOURCES, "dev", [(0, b"zero"), (1, b"one")])
         store.put_blocks(TextSide.REFERENCES, "dev", [(0, b"null")])
         assert store.block(TextSide.SOURCES, "dev", 1) == b"one"
@@ -93,7 +93,7 @@ class TestBlocks:
         store.put_blocks(TextSide.SOURCES, "dev", [(0, b"new")])
         assert store.block(TextSide.SOURCES, "dev", 0) == b"new"
 
-    def test_blocks_do_not_show_among_documents(self, store):
+    def test_blocks_are_not_documents(self, store):
         store.put_blocks(TextSide.SOURCES, "dev", [(0, b"zero")])
         assert store.documents("dev") == store.documents("sources") == []
 
@@ -116,7 +116,7 @@ class TestLedger:
         store.open_run(replace(RUN, opened_at=5))
         assert store.opening(RUN.id) == RUN
 
-    def test_rounds_come_back_to_the_last_bit(self, store):
+    def test_rounds_are_read_exactly_as_they_were_written(self, store):
         store.open_run(RUN)
         first = played(
             0, translation="größe ✓ 𝄞 'x' \"y\"", observed_reward=5e-324, true_reward=0.1 + 0.2, true_ticks=2**62
@@ -126,7 +126,7 @@ class TestLedger:
         assert store.progress(RUN.id) == RunProgress(RUN, first)
 
     @pytest.mark.parametrize("score", [0.0, 1e-300, 2.2250738585072014e-308, 1 / 3, 0.9999999999999999, 1.0])
-    def test_every_score_is_kept_exactly(self, store, score):
+    def test_every_reward_is_stored_exactly(self, store, score):
         store.open_run(RUN)
         store.append(played(0, observed_reward=score, true_reward=score))
         kept = store.round(RUN.id, 0)
@@ -156,7 +156,7 @@ class TestLedger:
         assert [index for index, *_ in store.results(RUN.id, 9)] == [9, 10, 11]
         assert list(store.results(OTHER.id)) == []
 
-    def test_runs_are_apart(self, store):
+    def test_runs_are_separate(self, store):
         store.open_run(RUN)
         store.open_run(OTHER)
         store.append(played(0))
@@ -164,7 +164,7 @@ class TestLedger:
         assert store.append(played(0, OTHER)) is True
         assert store.round(OTHER.id, 0).run == OTHER
 
-    def test_rounds_are_restored_many_at_a_time_and_once(self, store):
+    def test_restoring_rounds_twice_changes_nothing(self, store):
         store.open_run(RUN)
         rounds = [played(index, translation=f"größe {index}", true_reward=index / 60) for index in range(60)]
         store.restore_rounds(iter(rounds[:40]))
@@ -173,7 +173,7 @@ class TestLedger:
         assert store.progress(RUN.id) == RunProgress(RUN, rounds[-1])
         assert store.append(played(60)) is True
 
-    def test_a_run_gets_another_name_throughout(self, store):
+    def test_a_reassigned_run_has_its_new_names_in_every_round(self, store):
         for run in (RUN, OTHER):
             store.open_run(run)
             store.restore_rounds([played(index, run) for index in range(30)])

@@ -70,7 +70,7 @@ class TestCalls:
         assert calls.count(("PutItem", "task")) == 1  # a claim on the run
         assert len(calls) == 15 + 4 + 9 + 1 + 2 + 1 + 1
 
-    def test_reading_where_a_run_stands_is_one_query(self, warm):
+    def test_reading_the_progress_of_a_run_is_one_query(self, warm):
         service, key, run, calls = warm
         player = service.authenticate(key)
         calls.clear()
@@ -78,14 +78,14 @@ class TestCalls:
         service.run(player, run)
         assert calls == [("Query", "ledger")] * 2
 
-    def test_asking_what_is_open_costs_one_query_however_often(self, warm):
+    def test_listing_phases_again_and_again_is_one_query(self, warm):
         """No key is needed to ask for the service's health: nobody may run up a bill with it."""
         service, _, _, calls = warm
         for _ in range(5):
             service.phases()
         assert calls == [("Query", "task")]
 
-    def test_a_replay_is_the_failed_write_and_one_read(self, warm):
+    def test_a_repeated_request_is_one_failed_write_and_one_read(self, warm):
         service, key, run, calls = warm
         player = service.authenticate(key)
         last = service.run(player, run).last
@@ -120,7 +120,7 @@ def refusal(code, status=400):
     ],
     ids=lambda error: type(error).__name__,
 )
-def test_what_time_can_heal_is_unavailable(moto, monkeypatch, error):
+def test_transient_errors_become_unavailable(moto, monkeypatch, error):
     monkeypatch.setattr(moto._client, "put_item", failing(error))
     monkeypatch.setattr(moto._client, "get_item", failing(error))
     for call in (lambda: moto.append(played(0)), lambda: moto.document(documents.PHASE, "dev")):
@@ -129,13 +129,13 @@ def test_what_time_can_heal_is_unavailable(moto, monkeypatch, error):
         assert unavailable.value.retry_after == 1
 
 
-def test_what_is_a_bug_stays_one(moto, monkeypatch):
+def test_other_errors_are_not_translated(moto, monkeypatch):
     monkeypatch.setattr(moto._client, "put_item", failing(refusal("ValidationException")))
     with pytest.raises(ClientError):
         moto.append(played(0))
 
 
-def test_a_write_whose_answer_was_lost_is_repeated_and_found_as_one_s_own(moto, monkeypatch):
+def test_a_write_whose_response_was_lost_is_repeated_and_recognised(moto, monkeypatch):
     """botocore repeats a write after a timeout; the second finds the first, and the service answers as if once."""
     service, player = tasks.fresh(moto)
     run = service.open_run(player, "mock", "copy").run
@@ -167,13 +167,13 @@ class TestTables:
         assert store.document(documents.PHASE, "dev") is None
         assert moto.document(documents.PHASE, "dev") is None
 
-    def test_two_that_make_tables_at_once(self, moto):
+    def test_two_processes_can_create_the_tables_at_once(self, moto):
         store = DynamoDBStore(moto._client, "other", may_create=True)
         store._create_table("other-task", "S")
         store._create_table("other-task", "S")
         assert store._exists("other-task")
 
-    def test_references_have_a_table_of_their_own(self, moto):
+    def test_references_have_their_own_table(self, moto):
         tasks.load(moto)
         everything = repr(moto._client.scan(TableName=moto._task)["Items"])
         assert moto.block(TextSide.REFERENCES, "mock", 0) is not None
@@ -182,7 +182,7 @@ class TestTables:
 
 
 class TestBatches:
-    def test_what_was_not_processed_is_sent_again(self, moto, monkeypatch):
+    def test_unprocessed_items_are_sent_again(self, moto, monkeypatch):
         monkeypatch.setattr("time.sleep", lambda _: None)
         refused: list[int] = []
         write = moto._client.batch_write_item
@@ -200,14 +200,14 @@ class TestBatches:
         assert refused == [10, 9, 8]
         assert all(moto.block(TextSide.SOURCES, "dev", number) == b"x" for number in range(10))
 
-    def test_a_storage_that_takes_nothing(self, moto, monkeypatch):
+    def test_a_storage_that_processes_nothing_is_unavailable(self, moto, monkeypatch):
         monkeypatch.setattr("time.sleep", lambda _: None)
         refuse = lambda RequestItems: {"UnprocessedItems": RequestItems}  # noqa: E731, N803
         monkeypatch.setattr(moto._client, "batch_write_item", refuse)
         with pytest.raises(errors.UnavailableError, match="no more writes"):
             moto.put_blocks(TextSide.SOURCES, "dev", [(0, b"x")])
 
-    def test_a_block_that_does_not_fit(self, moto):
+    def test_a_block_that_is_too_large_is_refused(self, moto):
         with pytest.raises(StoreError, match="smaller blocks"):
             moto.put_blocks(TextSide.SOURCES, "dev", [(0, bytes(MAX_BLOCK_BYTES + 1))])
 
@@ -237,7 +237,7 @@ class TestAddresses:
         assert client._request_signer._credentials.access_key == "mine"
 
     @pytest.mark.parametrize("place", ["not a region!", "http://[", "eu-central-1?table=x", "eu-central-1?prefix"])
-    def test_what_is_no_address(self, place):
+    def test_an_invalid_address_is_refused(self, place):
         with pytest.raises(StoreAddressError):
             open_store(f"dynamodb:{place}")
 
@@ -245,7 +245,7 @@ class TestAddresses:
         assert isinstance(open_store("dynamodb:eu-central-1"), DynamoDBStore)
 
 
-def test_a_run_survives_the_round_trip_through_the_stream_s_image(moto):
+def test_a_round_survives_the_round_trip_through_the_stream(moto):
     """Each item repeats what its run was opened with: a reader of the stream needs no second look."""
     moto.open_run(RUN)
     moto.append(played(0))
@@ -256,7 +256,7 @@ def test_a_run_survives_the_round_trip_through_the_stream_s_image(moto):
 class TestPatience:
     """What a silent storage costs before it is given up."""
 
-    def test_a_function_can_still_say_so_within_its_ten_seconds(self):
+    def test_a_function_gives_up_within_its_ten_seconds(self):
         config: Any = FUNCTION_CONFIG
         tries = config.retries["total_max_attempts"]
         pauses = sum(2**earlier for earlier in range(tries - 1))  # at most, in botocore's standard mode

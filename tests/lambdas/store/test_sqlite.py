@@ -15,7 +15,7 @@ from tests.lambdas.store.test_contract import RUN, played
 
 
 @pytest.mark.parametrize("address", ["", "sqlite", "sqlite:", "dynamodb:", "mysql:x", "store.db", "/tmp/store.db"])
-def test_what_is_no_address(address):
+def test_an_invalid_address_is_refused(address):
     with pytest.raises(StoreAddressError, match="a store is sqlite:PATH or dynamodb:REGION-OR-URL"):
         open_store(address)
 
@@ -27,14 +27,14 @@ def test_options_that_do_not_exist(tmp_path, option):
 
 
 @pytest.mark.parametrize(("option", "level"), [("", 2), ("?synchronous=full", 2), ("?synchronous=normal", 1)])
-def test_a_round_reaches_the_disk_before_its_score_leaves_unless_told_otherwise(tmp_path, option, level):
+def test_commits_are_flushed_to_the_disk_unless_synchronous_is_normal(tmp_path, option, level):
     store = SQLiteStore.open(f"{tmp_path / 'store.db'}{option}")
     assert store._writer_connection().execute("PRAGMA synchronous").fetchone() == (level,)
     assert store._writer_connection().execute("PRAGMA journal_mode").fetchone() == ("wal",)
     store.close()
 
 
-def test_nobody_else_may_read_the_file(tmp_path):
+def test_only_the_owner_may_read_the_file(tmp_path):
     store = SQLiteStore.open(str(tmp_path / "store.db"))
     store.create(DocumentKind("kind"), "name", {})
     assert {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {
@@ -56,7 +56,7 @@ def test_a_file_of_another_kind(tmp_path):
         open_store(f"sqlite:{tmp_path / 'store.db'}")
 
 
-def test_what_was_committed_survives_a_process_that_just_stops(sqlite):
+def test_committed_rounds_survive_a_killed_process(sqlite):
     sqlite.open_run(RUN)
     sqlite.append(played(0))
     other = SQLiteStore.open(str(sqlite.path))  # the first connection is never closed
@@ -64,7 +64,7 @@ def test_what_was_committed_survives_a_process_that_just_stops(sqlite):
     other.close()
 
 
-def test_a_file_that_somebody_else_holds_is_unavailable(sqlite, monkeypatch):
+def test_a_locked_file_is_unavailable(sqlite, monkeypatch):
     monkeypatch.setattr("lambdas.store.sqlite.BUSY_SECONDS", 0.05)
     waiting = SQLiteStore.open(str(sqlite.path))
     holder = sqlite3.connect(sqlite.path, isolation_level=None)
@@ -144,7 +144,7 @@ def _append_in_child(store):
     store.append(played(0))
 
 
-def test_a_forked_process_opens_a_connection_of_its_own(sqlite):
+def test_a_forked_process_opens_its_own_connection(sqlite):
     sqlite.open_run(RUN)
     child = multiprocessing.get_context("fork").Process(target=_append_in_child, args=(sqlite,))
     child.start()
@@ -178,7 +178,7 @@ def _fork_beside_a_thread_in_the_store(path, answer):
         child.kill()
 
 
-def test_processes_forked_while_another_thread_is_in_the_store(sqlite):
+def test_forking_while_another_thread_uses_the_store(sqlite):
     """A child has only the thread that forked: nobody there would ever leave the store, or SQLite, for the other.
 
     They are forked by a fresh process: in this one, threads may also be in the tracer that measures coverage, which has
@@ -232,7 +232,7 @@ def test_closing_twice(sqlite):
 
 
 class TestBackups:
-    def test_a_copy_while_others_write(self, sqlite, tmp_path):
+    def test_a_backup_while_others_write(self, sqlite, tmp_path):
         """What was committed before is in it, in order and whole; the writers do not notice."""
         sqlite.open_run(RUN)
         stop, failures, copies = threading.Event(), [], []
@@ -262,7 +262,7 @@ class TestBackups:
             assert rounds == [played(index) for index in range(len(rounds))]
             copy.close()
 
-    def test_it_is_for_its_owner_and_has_its_name_only_when_it_is_whole(self, sqlite, tmp_path):
+    def test_a_backup_is_private_and_appears_only_when_it_is_complete(self, sqlite, tmp_path):
         folder = tmp_path / "backups"
         folder.mkdir()
         sqlite.backup(folder / "store.db")

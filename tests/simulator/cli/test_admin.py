@@ -55,13 +55,13 @@ class TestParticipants:
         assert "acme" in listed[1]
         assert added["api_key"] not in listed[1]
 
-    def test_without_json_it_is_a_sentence(self, admin):
+    def test_without_json_the_output_is_a_sentence(self, admin):
         code, out, _ = admin("participant", "add", "acme")
         assert code == 0
         assert out.startswith("API key of acme, shown only this once: bmt_")
 
     @pytest.mark.parametrize("name", ["a b", "", "<x>", "x" * 65])
-    def test_a_name_that_cannot_be(self, admin, name):
+    def test_an_invalid_name(self, admin, name):
         code, out, err = admin("participant", "add", name)
         assert (code, out) == (2, "")
         assert err.startswith("banditmt: the name of a participant is 1 to 64 characters")
@@ -81,7 +81,7 @@ class TestParticipants:
         assert Service(store).authenticate(api_key).name == "acme"
 
     @pytest.mark.parametrize("command", [("participant", "disable"), ("key", "rotate"), ("key", "revoke")])
-    def test_somebody_who_does_not_exist(self, admin, command):
+    def test_a_participant_who_does_not_exist(self, admin, command):
         code, _, err = admin(*command, "nobody")
         assert code == 1
         assert "there is no participant nobody" in err
@@ -94,7 +94,7 @@ class TestKeys:
         assert Service(store).authenticate(new).name == "acme"
         assert self.valid(store, old, new) == [new]
 
-    def test_unless_it_is_to_be_kept_for_a_while(self, admin, store):
+    def test_the_old_key_can_be_kept(self, admin, store):
         old = as_json(admin("participant", "add", "acme", "--json"))["api_key"]
         new = as_json(admin("key", "rotate", "acme", "--json", "--keep-old"))["api_key"]
         assert self.valid(store, old, new) == [old, new]
@@ -108,14 +108,14 @@ class TestKeys:
         assert (code, out.split()[0]) == (0, "1")
         assert self.valid(store, key) == []
 
-    def test_revoking_one_that_is_not_there(self, admin):
+    def test_revoking_an_unknown_key(self, admin):
         admin("participant", "add", "acme")
         code, _, err = admin("key", "revoke", "acme", "--key", "ffffffffff")
         assert code == 1
         assert "acme has no key ffffffffff" in err
 
     @pytest.mark.parametrize("prefix", ["", "1"])
-    def test_revoking_what_could_be_several(self, admin, store, prefix):
+    def test_revoking_an_ambiguous_key(self, admin, store, prefix):
         admin("participant", "add", "acme")
         for digest in ("1a" * 32, "1b" * 32):
             store.replace(
@@ -179,7 +179,7 @@ class TestUsagePlan:
         _, told, _ = cloud("key", "rotate", "ada")
         assert told[1:] == [("add_key", "ada", *self.keys(store)), ("remove_keys", "ada", old)]
 
-    def test_the_old_key_works_on_if_api_gateway_does_not_accept_the_new_one(self, cloud, store, plan):
+    def test_the_old_key_stays_valid_if_api_gateway_refuses_the_new_one(self, cloud, store, plan):
         cloud("participant", "add", "ada")
         (old,) = self.keys(store)
 
@@ -199,7 +199,7 @@ class TestUsagePlan:
         code, told, _ = cloud("key", "revoke", "ada", "--key", one)  # again, as after a failure of API Gateway
         assert (code, told[1:]) == (1, [("remove_keys", "ada", one)])
 
-    def test_what_names_no_key_removes_nothing(self, cloud, store):
+    def test_an_empty_key_removes_nothing(self, cloud, store):
         cloud("participant", "add", "ada")
         assert cloud("key", "revoke", "ada", "--key", "")[:2] == (1, [("plan1", "eu-central-1")])
         assert len(self.keys(store)) == 1
@@ -208,7 +208,7 @@ class TestUsagePlan:
         cloud("participant", "add", "ada")
         assert cloud("key", "revoke", "ada")[1][1:] == [("remove_keys", "ada", None)]
 
-    def test_erasing_removes_the_keys_even_at_the_second_try(self, cloud, store, plan):
+    def test_erasing_removes_the_keys_even_at_the_second_attempt(self, cloud, store, plan):
         cloud("participant", "add", "ada")
         assert cloud("participant", "erase", "ada")[:2] == (1, [("plan1", "eu-central-1")])  # not disabled yet
         Registry(store).set_disabled("ada", True)
@@ -284,7 +284,7 @@ class TestRuns:
             (("--participant", "x"), 1, "there is no participant x; `participant list` shows all participants"),
         ],
     )
-    def test_what_cannot_be_listed(self, admin, words, code, told):
+    def test_listing_runs_of_an_unknown_phase_or_participant(self, admin, words, code, told):
         assert admin("run", "list", *words) == (code, "", f"banditmt: {told}\n")
 
     def test_showing(self, admin, played):
@@ -308,12 +308,12 @@ class TestTokens:
 
 
 class TestStores:
-    def test_a_store_that_does_not_exist_is_not_made(self, tmp_path, capsys):
+    def test_a_store_that_does_not_exist_is_not_created(self, tmp_path, capsys):
         assert run(["admin", "participant", "list", "--store", f"sqlite:{tmp_path / 'typo.db'}"]) == 1
         assert "there is no store at" in capsys.readouterr().err
         assert not (tmp_path / "typo.db").exists()
 
-    def test_an_address_that_is_none(self, capsys):
+    def test_an_invalid_address(self, capsys):
         assert run(["admin", "participant", "list", "--store", "mysql:x"]) == 2
         assert "a store is sqlite:PATH or dynamodb:REGION-OR-URL" in capsys.readouterr().err
 

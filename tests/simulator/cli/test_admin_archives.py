@@ -43,7 +43,7 @@ def board(typed, store):
     return out
 
 
-def test_out_and_in_again_shows_the_same_board_byte_for_byte(typed, address, tmp_path):
+def test_an_exported_and_imported_store_has_the_same_leaderboard(typed, address, tmp_path):
     archive, elsewhere = tmp_path / "task.jsonl.gz", f"sqlite:{tmp_path / 'elsewhere.db'}"
     code, out, err = typed("admin", "export", archive, "--store", address)
     assert (code, err) == (0, "")
@@ -61,14 +61,14 @@ def test_out_and_in_again_shows_the_same_board_byte_for_byte(typed, address, tmp
     assert err == "banditmt: block 0 of the references of phase training is missing: load the task again\n"
 
 
-def test_an_archive_needs_a_name_of_its_own(typed, address, tmp_path, monkeypatch):
+def test_an_archive_does_not_overwrite_anything(typed, address, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for taken in (".", "/", str(tmp_path)):
         told = f"banditmt: {taken} exists already; remove it or choose another name\n"
         assert typed("admin", "export", taken, "--store", address) == (1, "", told)
 
 
-def test_with_everything_it_can_be_verified_at_once(typed, address, tmp_path):
+def test_an_archive_with_texts_and_keys_can_be_verified_at_once(typed, address, tmp_path):
     archive, elsewhere = tmp_path / "task.jsonl.gz", f"sqlite:{tmp_path / 'elsewhere.db'}"
     code, out, _ = typed("admin", "export", archive, "--with-texts", "--with-keys", "--store", address, "--json")
     assert code == 0
@@ -92,7 +92,7 @@ def somewhere(request, tmp_path):
 
 
 @pytest.mark.parametrize("somewhere", ["sqlite", "dynamodb"], indirect=True)
-def test_loading_a_task_makes_a_store_that_can_be_played(typed, somewhere, tmp_path):
+def test_loading_a_task_creates_a_store(typed, somewhere, tmp_path):
     task = write_task(tmp_path / "task").path
     for _ in range(2):  # the second time changes nothing
         code, out, err = typed("admin", "load", task, "--store", somewhere)
@@ -101,14 +101,14 @@ def test_loading_a_task_makes_a_store_that_can_be_played(typed, somewhere, tmp_p
     assert typed("admin", "participant", "add", "acme", "--store", somewhere)[0] == 0
 
 
-def test_loading_what_is_no_task(typed, tmp_path):
+def test_loading_a_directory_that_is_not_a_task(typed, tmp_path):
     code, _, err = typed("admin", "load", tmp_path, "--store", f"sqlite:{tmp_path / 'store.db'}")
     assert (code, err) == (1, f"banditmt: {tmp_path} is not a task: it has no task.json\n")
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("content", [b"", b"not an archive", b"\x1f\x8b\x08\x00"])
-def test_what_is_no_archive_makes_no_store(typed, tmp_path, content):
+def test_an_invalid_archive_creates_no_store(typed, tmp_path, content):
     archive, store = tmp_path / "task.jsonl.gz", tmp_path / "store.db"
     archive.write_bytes(content)
     code, out, err = typed("admin", "import", archive, "--store", f"sqlite:{store}")
@@ -155,7 +155,7 @@ class TestErase:
     def admin(self, typed, store):
         return lambda *words: typed("admin", *words, "--store", f"sqlite:{store.path}")
 
-    def test_in_two_steps(self, admin, store):
+    def test_a_participant_is_disabled_and_then_erased(self, admin, store):
         code, _, err = admin("participant", "erase", "acme")
         assert (code, err.count("\n")) == (1, 1)
         assert "`participant disable acme` first" in err
@@ -172,7 +172,7 @@ class TestErase:
         assert admin("verify")[:2] == (0, "5 rounds of 1 runs verified, 0 discrepancies\n")
 
     @pytest.mark.parametrize("option", ["acme-el", "=x", "acme-el="])
-    def test_a_system_that_is_not_renamed(self, admin, option):
+    def test_an_invalid_renaming(self, admin, option):
         admin("participant", "disable", "acme")
         code, _, err = admin("participant", "erase", "acme", "--system", option)
         assert (code, err.count("\n")) == (2, 1)
