@@ -1,4 +1,4 @@
-"""The board over a store: brought up to date from the ledger, and shown to those who may see it."""
+"""The leaderboard of a store: it catches up with the ledger, and shows each viewer what it may see."""
 
 import threading
 
@@ -19,7 +19,7 @@ from tests.lambdas import tasks
 
 
 def playing(store, name="acme"):
-    """A service that forgets at once, and a participant of it."""
+    """A service that caches nothing, and a participant."""
     service = Service(store, staleness=0)
     return service, tasks.participant(store, service, name)
 
@@ -180,7 +180,7 @@ class TestVisibility:
         assert {row.system: len(row.passes) for row in board.rows} == {"finished": 3, "under-way": 2}
 
     def test_a_pass_appears_at_its_share_of_the_rounds_wherever_it_lies(self, sqlite):
-        """HHFFFFHHFFFFHH: passes are over after 2, 8 and 14 rounds, and are told after 14/3, 28/3 and 14."""
+        """HHFFFFHHFFFFHH: passes are over after 2, 8 and 14 rounds, and appear after 14/3, 28/3 and 14."""
         tasks.load(sqlite)
         service, player = playing(sqlite)
         run = service.open_run(player, "dev", "copy").run

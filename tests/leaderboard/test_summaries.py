@@ -1,4 +1,4 @@
-"""Summaries: the same however a run is cut into batches, small as documents, and refused when they are not whole."""
+"""Summaries: they do not depend on how rounds are batched, are small as documents, and refuse damaged ones."""
 
 import json
 import random

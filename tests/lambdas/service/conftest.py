@@ -1,4 +1,4 @@
-"""A service and a participant to play with."""
+"""A service and a participant."""
 
 import pytest
 
@@ -13,6 +13,6 @@ def setting(store):
 
 @pytest.fixture
 def embedded(sqlite):
-    """The same over SQLite only, for what does not depend on the engine."""
+    """A service and a participant over SQLite only, for tests that do not depend on the engine."""
     service, player = tasks.fresh(sqlite)
     return sqlite, service, player

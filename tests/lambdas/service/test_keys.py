@@ -1,4 +1,4 @@
-"""Whose key it is, and whose run."""
+"""API keys: which participant they name, and which runs that participant reaches."""
 
 import pytest
 
@@ -38,7 +38,7 @@ class TestKeys:
             service.authenticate(key)
 
     def test_all_refused_keys_get_the_same_error(self, embedded):
-        """Nobody learns from the answer whether a key exists."""
+        """The error does not reveal whether a key exists."""
         store, service, _ = embedded
         registry = Registry(store)
         revoked, disabled = registry.add_participant("beta"), registry.add_participant("gamma")

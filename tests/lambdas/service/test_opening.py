@@ -1,4 +1,4 @@
-"""Opening runs: which is returned, when another begins, and what gates and budgets refuse."""
+"""Opening runs: which run is returned, when a new one is opened, and what phases and budgets refuse."""
 
 from dataclasses import replace
 
@@ -37,7 +37,7 @@ class TestOpening:
         assert service.open_run(player, "training", "other").index == 0
 
     def test_a_finished_run_whose_claim_was_lost_is_still_finished(self, embedded):
-        """The task table restored to before the run, the ledger not."""
+        """The task table was restored to a backup from before the run, but the ledger was not."""
         store, service, player = embedded
         runs = {phase: service.open_run(player, phase, "copy").run for phase in ("training", "mock")}
         for run in runs.values():

@@ -17,7 +17,7 @@ def score(phase, number, translation):
 
 class TestOneFeedbackPerSentence:
     def test_resending_a_translation_returns_the_same_answer(self, setting):
-        """Whether the first answer was lost or not, and however late."""
+        """This holds whether or not the first answer was lost, and however late the translation is resent."""
         service, player = setting
         run = service.open_run(player, "mock", "copy").run
         first = service.sentence(player, run)
@@ -85,7 +85,7 @@ class TestIds:
         assert service.translate(player, run, first.id, "rot") == answer
 
     def test_a_function_that_missed_a_rotation_reads_ids_of_the_new_key(self, embedded):
-        """A run opened elsewhere under a key that this function has never seen."""
+        """Another function opened the run under a key that this one has not loaded yet."""
         store, asleep, player = embedded
         asleep.sentence(player, asleep.open_run(player, "mock", "old").run)
         Registry(store).rotate_key_ring(keep=True)
@@ -136,7 +136,7 @@ class TestTranslations:
 
     @pytest.mark.parametrize("text", ["caf\ufffd red", "\ufffd"])
     def test_a_translation_with_undecoded_bytes_is_refused(self, embedded, text):
-        """A gateway puts U+FFFD where it cannot decode; the round would be committed with what nobody wrote."""
+        """A gateway decodes invalid bytes to U+FFFD, and would commit a text that the system did not send."""
         self.refuse(embedded, text, errors.InvalidTranslationError, "UTF-8")
 
     @pytest.mark.parametrize("text", ["x" * (MAX_TRANSLATION_CHARACTERS + 1), "rot " * 100_000])
@@ -180,7 +180,7 @@ class TestTranslations:
 
 
 class TestNoisyFeedback:
-    """What is perturbed is only what the learner sees; and nothing that it sees gives the clean score away."""
+    """Noise changes only the observed reward, and nothing that the learner sees reveals the true reward."""
 
     @pytest.fixture
     def thumbs(self, sqlite):
@@ -197,7 +197,7 @@ class TestNoisyFeedback:
         assert sqlite.progress(run).last.true_ticks > 0
 
     def test_ids_do_not_reveal_the_sum_of_true_rewards(self, sqlite):
-        """Same run, same indices, different clean scores behind the same thumbs: ids of equal length, all different."""
+        """Rounds with equal observed and different true rewards get ids of equal length, all different."""
         service, player = tasks.fresh(sqlite, feedback=FeedbackSpec("granular:1"))
         run = service.open_run(player, "dev", "copy").run
         ids = [answer.next.id for answer in tasks.play(service, player, run) if answer.next]
