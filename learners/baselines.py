@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 
-from learners.contract import PLACEHOLDER, StaticSystem, truncate_to_limit
+from learners.contract import PLACEHOLDER, Sentence, StaticSystem, truncate_to_limit
 
 
 class CopySource(StaticSystem):
     """Proposes the source itself: the floor that every translator must exceed (Sokolov et al. 2017, Table 3)."""
 
-    def propose(self, source: str) -> str:
-        return truncate_to_limit(source).strip() or PLACEHOLDER
+    def propose(self, sentence: Sentence) -> str:
+        return truncate_to_limit(sentence.source).strip() or PLACEHOLDER
 
 
 class WordForWord(StaticSystem):
@@ -18,6 +18,6 @@ class WordForWord(StaticSystem):
     def __init__(self, dictionary: Mapping[str, str]) -> None:
         self._dictionary = dictionary
 
-    def propose(self, source: str) -> str:
-        words = (self._dictionary.get(word, word) for word in source.split())
+    def propose(self, sentence: Sentence) -> str:
+        words = (self._dictionary.get(word, word) for word in sentence.source.split())
         return truncate_to_limit(" ".join(words)).strip() or PLACEHOLDER

@@ -1,4 +1,4 @@
-"""The contract of every system: it proposes a translation, receives one reward, and can be saved.
+"""The contract of every system: it proposes a translation, receives feedback, and can be saved.
 
 A learner is deterministic: the same snapshot and the same calls give the same proposals. That makes an exact resume
 possible, wherever a process is killed. Whatever a learner draws at random comes from generators in its attributes.
@@ -7,6 +7,7 @@ possible, wherever a process is killed. Whatever a learner draws at random comes
 import math
 from abc import ABC, abstractmethod
 from copy import deepcopy
+from dataclasses import dataclass
 from typing import Any
 
 from learners.errors import RewardError, SnapshotError
@@ -34,8 +35,58 @@ def check_reward(reward: float, name: str = "a reward") -> float:
     return reward
 
 
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A source sentence to translate.
+
+    Attributes:
+        source: The tokenised text.
+        document: An opaque id, the same for all sentences of a document; None where the task has no documents. The
+            sentences of a document come together and in order.
+        position: The number of sentences before this one in its document; None where the task has no documents.
+    """
+
+    source: str
+    document: str | None = None
+    position: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A translation, and the probability with which it was sampled.
+
+    Attributes:
+        translation: The text: never empty and within the service's limit.
+        log_probability: The natural logarithm of the probability with which the learner sampled this translation, under
+            the distribution that it sampled from (temperature included). None if nothing was sampled, or if the
+            probability is not known. It is logged with the round: offline learning needs it, and no later computation
+            recovers it.
+    """
+
+    translation: str
+    log_probability: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What a learner receives for a translation.
+
+    Attributes:
+        reward: The score of the translation, from 0 to 1.
+        post_edit: The corrected translation, in phases that give post-edits; else None.
+    """
+
+    reward: float
+    post_edit: str | None = None
+
+
+def as_proposal(proposed: str | Proposal) -> Proposal:
+    """Return what ``propose`` returned as a Proposal; a plain text has no probability."""
+    return proposed if isinstance(proposed, Proposal) else Proposal(proposed)
+
+
 class Learner(ABC):
-    """A translation system that may learn from rewards.
+    """A translation system that may learn from feedback.
 
     A subclass defines ``propose`` and ``update``. ``save`` and ``load`` work for learners whose attributes are ordinary
     values: numbers, text, lists, tuples, sets, dicts, numpy arrays, torch tensors, ``random.Random`` and numpy
@@ -43,24 +94,25 @@ class Learner(ABC):
     """
 
     @abstractmethod
-    def propose(self, source: str) -> str:
+    def propose(self, sentence: Sentence) -> str | Proposal:
         """Propose a translation.
 
         Args:
-            source: A tokenised source sentence.
+            sentence: The source sentence, and its place in its document where the task has documents.
 
         Returns:
-            One translation, never empty and within the service's limit.
+            One translation, never empty and within the service's limit; as a Proposal if it was sampled with a known
+            probability.
         """
 
     @abstractmethod
-    def update(self, source: str, translation: str, reward: float) -> None:
-        """Learn from the reward of the last proposal.
+    def update(self, sentence: Sentence, translation: str, feedback: Feedback) -> None:
+        """Learn from the feedback on the last proposal.
 
         Args:
-            source: The source sentence.
-            translation: What ``propose`` returned for it.
-            reward: The feedback, from 0 to 1.
+            sentence: The source sentence.
+            translation: What ``propose`` returned for it, as text.
+            feedback: The reward, and the post-edit in phases that give post-edits.
         """
 
     def save(self) -> Snapshot:
@@ -106,8 +158,8 @@ def _attributes(learner: Learner) -> dict[str, Any]:
 class StaticSystem(Learner):
     """A system that never learns, so that there is nothing to save."""
 
-    def update(self, source: str, translation: str, reward: float) -> None:
-        """Ignore the reward."""
+    def update(self, sentence: Sentence, translation: str, feedback: Feedback) -> None:
+        """Ignore the feedback."""
 
     def save(self) -> Snapshot:
         """Return an empty snapshot."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from banditmt_client import Progress, Run
-from learners.contract import Learner, check_reward
+from learners.contract import Feedback, Learner, Sentence, as_proposal, check_reward
 from learners.errors import DivergedError, ResumeError
 from learners.interrupts import deferred_interrupts
 from learners.journal import JournalEntry
@@ -66,10 +66,10 @@ def play(
             if sentence.index != learned:
                 raise ResumeError(f"the service is at round {sentence.index}, but the learner has seen {learned}")
             with session.locate_divergence(learned):
-                translation = learner.propose(sentence.source)
+                translation = as_proposal(learner.propose(Sentence(sentence.source))).translation
                 entry = _entry(sentence.index, sentence.source, translation, run.submit(translation))
                 journal.write(entry)
-                learner.update(sentence.source, translation, entry.reward)
+                learner.update(Sentence(entry.source), translation, Feedback(entry.reward))
             learned += 1
             if watch:
                 watch(entry)
@@ -163,14 +163,14 @@ class RunSession:
         if entry.index != learned:
             raise ResumeError(f"the journal continues with round {entry.index:,}, but the snapshot ends at {learned:,}")
         with self.locate_divergence(learned):
-            proposed = self.learner.propose(entry.source)
+            proposed = as_proposal(self.learner.propose(Sentence(entry.source))).translation
             if proposed != entry.translation:
                 raise ResumeError(
                     f"round {entry.index:,} was answered with {entry.translation!r}, but would now be {proposed!r}: "
                     "a learner must propose the same again from the same snapshot"
                 )
             write(entry)
-            self.learner.update(entry.source, entry.translation, entry.reward)
+            self.learner.update(Sentence(entry.source), entry.translation, Feedback(entry.reward))
         return learned + 1
 
 

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from learners.bandit.control_variates import ControlVariate
 from learners.bandit.optimiser import Optimiser, OptimiserConfig
-from learners.contract import Learner, check_reward
+from learners.contract import Feedback, Learner, Sentence, check_reward
 from learners.errors import SnapshotError
 from learners.snapshot import Snapshot
 from learners.stored_names import stored_class_name, to_stored
@@ -60,9 +60,9 @@ class GradientLearner(Learner):
         self._rng = np.random.default_rng(seed)
         self._rounds = 0  # completed
 
-    def update(self, source: str, translation: str, reward: float) -> None:  # noqa: ARG002 (it knows what it proposed)
-        advantage = self._control_variate.advantage(source, check_reward(reward))
-        self._learn(source, advantage)
+    def update(self, sentence: Sentence, translation: str, feedback: Feedback) -> None:  # noqa: ARG002 (it proposed it)
+        advantage = self._control_variate.advantage(sentence.source, check_reward(feedback.reward))
+        self._learn(sentence.source, advantage)
         self._rounds += 1
 
     @property

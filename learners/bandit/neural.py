@@ -11,6 +11,7 @@ from learners.bandit.control_variates import ControlVariate
 from learners.bandit.gradient import GradientConfig, GradientLearner
 from learners.bandit.optimiser import l2_norm
 from learners.bandit.replay import Experience
+from learners.contract import Proposal, Sentence
 from learners.nmt.hypothesis import Hypothesis
 from learners.nmt.model import with_dropout
 from learners.nmt.translator import Translator
@@ -34,8 +35,8 @@ class NeuralLearner(GradientLearner):
         super().__init__(translator.vector, config, control_variate, seed=seed, trainable=trainable, max_norm=max_norm)
         self._translator = translator
 
-    def propose(self, source: str) -> str:
-        return self._explore(source).text
+    def propose(self, sentence: Sentence) -> str | Proposal:
+        return self._explore(sentence.source).text
 
     @abstractmethod
     def _explore(self, source: str) -> Hypothesis:

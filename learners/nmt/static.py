@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from learners.contract import StaticSystem
+from learners.contract import Sentence, StaticSystem
 from learners.nmt.translator import Translator
 
 CACHE_SIZE = 65_536  # translations: product texts repeat themselves, and beam search is slow
@@ -16,8 +16,8 @@ class StaticTranslator(StaticSystem):
         self._beam = beam
         self._cached_translation = lru_cache(CACHE_SIZE)(self._translate)
 
-    def propose(self, source: str) -> str:
-        return self._cached_translation(source)
+    def propose(self, sentence: Sentence) -> str:
+        return self._cached_translation(sentence.source)
 
     def _translate(self, source: str) -> str:
         if self._beam == 1:

@@ -20,7 +20,7 @@ import numpy as np
 
 from learners.bandit.ridge import OnlineRidge
 from learners.bandit.ucb import SamplingUcb1, Ucb1
-from learners.contract import Learner, check_reward
+from learners.contract import Feedback, Learner, Sentence, check_reward
 from learners.errors import SnapshotError
 from learners.smt.forest import Derivation, LogLinearTranslator, Vector
 from learners.smt.static_log_linear import proposal_text
@@ -59,21 +59,22 @@ class LimsiLearner(Learner):
         self._arm = SEED_ARM
         self._played: Derivation | None = None
 
-    def propose(self, source: str) -> str:
+    def propose(self, sentence: Sentence) -> str:
         self._arm = self._bandit.choose(self._rng)
         tuned = self._translator.weights
         predicting = self._regression.weights[:-1]  # the constant is the same for all derivations
         adapted = self._arm == ADAPTED_ARM and bool(predicting.any())
-        self._played = self._translator.forest(source, tuned).best(predicting if adapted else tuned)
+        self._played = self._translator.forest(sentence.source, tuned).best(predicting if adapted else tuned)
         return proposal_text(self._played)
 
-    def update(self, source: str, translation: str, reward: float) -> None:  # noqa: ARG002 (it stored its derivation)
+    def update(self, sentence: Sentence, translation: str, feedback: Feedback) -> None:  # noqa: ARG002 (it proposed it)
         assert self._played is not None, "a reward follows a proposal"
+        reward = check_reward(feedback.reward)
         trains_regression, updates_bandit = self._uses_of_round()
         if trains_regression:
-            self._regression.observe(with_constant(self._played.features), check_reward(reward))
+            self._regression.observe(with_constant(self._played.features), reward)
         if updates_bandit:
-            self._bandit.observe(self._arm, check_reward(reward))
+            self._bandit.observe(self._arm, reward)
         self._rounds += 1
 
     def _uses_of_round(self) -> tuple[bool, bool]:

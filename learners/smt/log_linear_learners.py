@@ -9,6 +9,7 @@ from learners.bandit.gradient import GradientConfig, GradientLearner
 from learners.bandit.objective import log_linear_gradient
 from learners.bandit.parameter_noise import ParameterNoise
 from learners.bandit.schedule import AnnealingSchedule
+from learners.contract import Sentence
 from learners.smt.forest import Derivation, Forest, LogLinearTranslator, Vector
 from learners.smt.static_log_linear import proposal_text
 
@@ -75,9 +76,9 @@ class LogLinearExpectedLossLearner(LogLinearLearner):
         self._config = config
         self._sample: _SampledDerivation | None = None
 
-    def propose(self, source: str) -> str:
+    def propose(self, sentence: Sentence) -> str:
         schedule = self._config.schedule
-        forest = self._translator.forest(source, self._weights)
+        forest = self._translator.forest(sentence.source, self._weights)
         if schedule.is_frozen(self._round):
             self._sample = None
             return proposal_text(forest.best(self._weights))
@@ -107,10 +108,10 @@ class LogLinearZerothOrderLearner(LogLinearLearner):
         super().__init__(translator, config, variate, seed=seed)
         self._noise = ParameterNoise([self._vector], config.noise_scale)
 
-    def propose(self, source: str) -> str:
+    def propose(self, sentence: Sentence) -> str:
         self._noise.add((self._seed, self._round))
         try:
-            return proposal_text(self._translator.forest(source, self._weights).best(self._weights))
+            return proposal_text(self._translator.forest(sentence.source, self._weights).best(self._weights))
         finally:
             self._noise.remove()
 

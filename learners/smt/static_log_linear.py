@@ -1,6 +1,6 @@
 """A log-linear translator that does not learn."""
 
-from learners.contract import PLACEHOLDER, StaticSystem, truncate_to_limit
+from learners.contract import PLACEHOLDER, Sentence, StaticSystem, truncate_to_limit
 from learners.smt.forest import Derivation, LogLinearTranslator
 
 
@@ -15,6 +15,6 @@ class StaticLogLinear(StaticSystem):
     def __init__(self, translator: LogLinearTranslator) -> None:
         self._translator = translator
 
-    def propose(self, source: str) -> str:
+    def propose(self, sentence: Sentence) -> str:
         weights = self._translator.weights
-        return proposal_text(self._translator.forest(source, weights).best(weights))
+        return proposal_text(self._translator.forest(sentence.source, weights).best(weights))

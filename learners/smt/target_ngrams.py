@@ -20,6 +20,7 @@ from learners.bandit.gradient import GradientConfig, GradientLearner
 from learners.bandit.objective import log_linear_gradient
 from learners.bandit.optimiser import Method, OptimiserConfig
 from learners.bandit.value import bucket
+from learners.contract import Sentence
 from learners.smt.forest import LogLinearTranslator, Vector
 from learners.smt.static_log_linear import proposal_text
 
@@ -58,9 +59,9 @@ class TargetNgramLearner(GradientLearner):
         self._config = config
         self._sample: _SampledCandidate | None = None
 
-    def propose(self, source: str) -> str:
+    def propose(self, sentence: Sentence) -> str:
         tuned = self._translator.weights
-        candidates = self._translator.forest(source, tuned).k_best(tuned, self._config.candidates)
+        candidates = self._translator.forest(sentence.source, tuned).k_best(tuned, self._config.candidates)
         indices, counts = differing_ngrams([one.translation for one in candidates], self._config.buckets)
         dense_scores = np.array([one.features @ tuned for one in candidates])
         scores = self._config.weight_scale * dense_scores + counts @ self._vector.numpy()[indices]

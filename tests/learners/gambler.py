@@ -18,15 +18,15 @@ class Gambler(Learner):
         self._rng = np.random.default_rng(seed)
         self._choice = 0
 
-    def propose(self, source):
+    def propose(self, sentence):
         odds = np.exp(self.weights - self.weights.max())
         self._choice = int(np.searchsorted(np.cumsum(odds / odds.sum()), self._rng.random()))
-        return f"{source} {WORDS[min(self._choice, len(WORDS) - 1)]}"
+        return f"{sentence.source} {WORDS[min(self._choice, len(WORDS) - 1)]}"
 
-    def update(self, source, translation, reward):
+    def update(self, sentence, translation, feedback):
         self.rounds += 1
-        self.baseline += (reward - self.baseline) / self.rounds
-        self.weights[min(self._choice, len(WORDS) - 1)] += 0.5 * (reward - self.baseline)
+        self.baseline += (feedback.reward - self.baseline) / self.rounds
+        self.weights[min(self._choice, len(WORDS) - 1)] += 0.5 * (feedback.reward - self.baseline)
 
     def save(self):
         state = self._rng.bit_generator.state

@@ -36,13 +36,13 @@ class KilledLearner(Gambler):
         super().__init__()
         self._kill = kill
 
-    def propose(self, source):
+    def propose(self, sentence):
         self._kill("propose")
-        return super().propose(source)
+        return super().propose(sentence)
 
-    def update(self, source, translation, reward):
+    def update(self, sentence, translation, feedback):
         self._kill("before update")
-        super().update(source, translation, reward)
+        super().update(sentence, translation, feedback)
         self._kill("after update")
 
     def save(self):

@@ -13,6 +13,7 @@ from learners.contract import Learner, truncate_to_limit
 from learners.errors import SnapshotError
 from learners.snapshot import Snapshot
 from task.limits import MAX_TRANSLATION_CHARACTERS
+from tests.learners.rounds import propose, update
 
 
 def test_a_text_is_truncated_after_the_last_word_within_the_limit():
@@ -41,21 +42,21 @@ class Guesser(Learner):
         self.rounds = 0
         self.rewards: dict[tuple[str, str], list[float]] = {}
 
-    def propose(self, source):
-        return f"{source} {self.rng.random() + self.numpy_rng.random() + self.weights.sum()}"
+    def propose(self, sentence):
+        return f"{sentence.source} {self.rng.random() + self.numpy_rng.random() + self.weights.sum()}"
 
-    def update(self, source, translation, reward):
+    def update(self, sentence, translation, feedback):
         self.rounds += 1
-        self.rewards.setdefault((source, translation), []).append(reward)
-        self.weights[self.rounds % 3] += reward
+        self.rewards.setdefault((sentence.source, translation), []).append(feedback.reward)
+        self.weights[self.rounds % 3] += feedback.reward
 
 
 def continuation(learner):
     """Return what a learner proposes in three further rounds."""
     proposals = []
     for number in range(3):
-        proposals.append(learner.propose(f"satz {number}"))
-        learner.update(f"satz {number}", proposals[-1], 0.25)
+        proposals.append(propose(learner, f"satz {number}"))
+        update(learner, f"satz {number}", proposals[-1], 0.25)
     return proposals
 
 

@@ -25,6 +25,7 @@ from tests.learners.killed_runs import (
     snapshot_rounds,
     undisturbed,
 )
+from tests.learners.rounds import propose, update
 
 
 def test_the_ledger_the_journal_and_the_learner_agree(tmp_path):
@@ -107,10 +108,10 @@ def drop_last_line(folder):
 
 def test_divergence_in_the_round_missing_from_the_journal_names_the_round(tmp_path):
     class Wild(Gambler):
-        def update(self, source, translation, reward):
-            if source == SENTENCES[4]:
+        def update(self, sentence, translation, feedback):
+            if sentence.source == SENTENCES[4]:
                 raise DivergedError("it runs away")
-            super().update(source, translation, reward)
+            super().update(sentence, translation, feedback)
 
     task = FakeService(SENTENCES)
     kill_after_rounds(task, tmp_path, 5)
@@ -122,8 +123,8 @@ def test_divergence_in_the_round_missing_from_the_journal_names_the_round(tmp_pa
 
 def test_a_round_that_the_learner_does_not_repeat_is_not_written(tmp_path):
     class Other(Gambler):
-        def propose(self, source):
-            return super().propose(source) + " and more"
+        def propose(self, sentence):
+            return super().propose(sentence) + " and more"
 
     task = FakeService(SENTENCES)
     kill_after_rounds(task, tmp_path / "here", 1)
@@ -169,7 +170,7 @@ def test_a_learner_that_proposes_otherwise_in_replay_is_refused(tmp_path, monkey
     task = FakeService(SENTENCES)
     with pytest.raises(Killed):
         play(KilledLearner(kill_after_events(20)), open_run(task), tmp_path)
-    monkeypatch.setattr(Gambler, "propose", lambda learner, source: source)
+    monkeypatch.setattr(Gambler, "propose", lambda learner, sentence: sentence.source)
     with pytest.raises(ResumeError, match=r"round 0 was answered with 'satz 0 .*', but would now be 'satz 0'"):
         play(Gambler(), open_run(task), tmp_path)
 
@@ -199,7 +200,7 @@ def test_a_service_that_lost_a_round_is_noticed(tmp_path):
 def test_the_gambler_learns_at_all():
     learner = Gambler()
     for _ in range(400):
-        learner.update("s", "t", float(learner.propose("s").endswith("maybe")))
+        update(learner, "s", "t", float(propose(learner, "s").endswith("maybe")))
     assert np.argmax(learner.weights) == 2
 
 

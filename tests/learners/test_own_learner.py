@@ -80,10 +80,10 @@ def test_the_methods_in_the_document_store_a_network(tmp_path):
             self.network, self.rng = torch.nn.Linear(2, 1), value
             torch.nn.init.constant_(self.network.weight, value)
 
-        def propose(self, source):
-            return source
+        def propose(self, sentence):
+            return sentence.source
 
-        def update(self, source, translation, reward):
+        def update(self, sentence, translation, feedback):
             pass
 
     NetworkLearner(5).save().write(tmp_path / "snapshot")

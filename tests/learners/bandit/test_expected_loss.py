@@ -35,6 +35,7 @@ from tests.learners.nmt.toys import (
     three_token_translator,
     tiny_translator,
 )
+from tests.learners.rounds import propose, update
 
 ENTROPIC = SafeguardConfig(min_entropy=9.0, entropy_bonus=0.4)
 
@@ -87,7 +88,7 @@ def test_the_entropy_bonus_is_averaged_over_a_minibatch():
 def test_a_negative_advantage_can_count_less():
     learner = expected_loss(FixedBaseline, safeguards=SafeguardConfig(negative_advantage_weight=0.3))
     before = vector(learner)
-    learner.update(SOURCES[0], learner.propose(SOURCES[0]), 0.2)  # 0.2 less than expected
+    update(learner, SOURCES[0], propose(learner, SOURCES[0]), 0.2)  # 0.2 less than expected
     twin = tiny.translator()
     sample = twin.sample(SOURCES[0], 1.0, np.random.default_rng(1))
     assert vector(learner) - before == pytest.approx(-0.1 * gradient(twin, (sample, -0.06)), abs=1e-6)
@@ -102,11 +103,11 @@ def test_the_replay_buffer_keeps_advantages_as_the_safeguards_limit_them(monkeyp
 
 def test_dropout_differs_from_round_to_round():
     learner = expected_loss(dropout=0.5, optimiser=replace(SGD, learning_rate=0.0))
-    learner.propose(SOURCES[0])
+    propose(learner, SOURCES[0])
     seen, optimiser = [], learner._optimiser._optimiser
     optimiser.step = lambda: seen.append(learner._vector.grad.clone())
     for _ in range(2):  # the same sample, with the same parameters
-        learner.update(SOURCES[0], "", 1.0)
+        update(learner, SOURCES[0], "", 1.0)
     assert seen[0].norm() > 0.1
     assert (seen[0] - seen[1]).norm() > 0.1
 
@@ -115,8 +116,8 @@ def test_dropout_differs_from_round_to_round():
 def test_expected_loss_follows_the_gradient_of_its_sample(temperature, reward):
     learner = expected_loss(schedule=AnnealingSchedule(temperature=temperature))
     before = vector(learner)
-    translation = learner.propose(SOURCES[0])
-    learner.update(SOURCES[0], translation, reward)
+    translation = propose(learner, SOURCES[0])
+    update(learner, SOURCES[0], translation, reward)
     twin = tiny.translator()
     sample = twin.sample(SOURCES[0], temperature, np.random.default_rng(1))
     (reward * log_probability(twin, sample.source_ids, sample.ids, temperature)).backward()
@@ -165,10 +166,10 @@ def test_the_gradient_of_a_minibatch_of_three_rounds(control_variate, gradient, 
     before = translator.model.output_bias.detach().clone()
     for ids, reward in (([4, EOS], 0.2), ([5, EOS], 0.6), ([3, EOS], 0.4)):
         assert torch.equal(translator.model.output_bias, before)
-        proposed = learner.propose("a b")
+        proposed = propose(learner, "a b")
         assert learner._sample is not None
         assert learner._sample.ids == ids
-        learner.update("a b", proposed, reward)
+        update(learner, "a b", proposed, reward)
     found = (before - translator.model.output_bias.detach()) / SGD.learning_rate
     assert found[2:] @ torch.tensor([0.0, 0.5, 1.0, -2.0]) == pytest.approx(gradient, abs=1e-6)
 
@@ -206,7 +207,7 @@ def test_with_replay_a_step_also_imitates_an_earlier_success():
 def test_experiences_with_a_negative_advantage_are_not_replayed():
     learner = expected_loss(SourceValue, batch=1, replay_batch=1)
     for reward in (0.5, 0.2):  # the first has an advantage of 0, the second a negative one
-        learner.update(SOURCES[0], learner.propose(SOURCES[0]), reward)
+        update(learner, SOURCES[0], propose(learner, SOURCES[0]), reward)
     assert len(learner._replay) == 0
 
 
@@ -214,10 +215,10 @@ def test_nothing_is_learned_from_a_sample_whose_text_is_a_fallback():
     config = ExpectedLossConfig(optimiser=SGD, safeguards=ENTROPIC, replay_batch=1)
     learner = ExpectedLossLearner(three_token_translator(), config, with_baseline(RunningMean(), 0.2), seed=1)
     before = vector(learner)
-    assert learner.propose("a") == "a"  # the greedy translation
+    assert propose(learner, "a") == "a"  # the greedy translation
     assert learner._sample is not None
     assert learner._sample.ids == [EOS]
-    learner.update("a", "a", 0.8)
+    update(learner, "a", "a", 0.8)
     assert np.array_equal(vector(learner), before)
     assert len(learner._replay) == 0
     assert learner.save().values["variate"] == {"sum": 1.0, "count": 2}  # which does not depend on translations
@@ -233,7 +234,7 @@ def test_a_frozen_learner_translates_greedily_and_does_not_learn():
 
 def test_an_annealed_learner_samples_as_long_as_the_temperature_is_above_a_thousandth():
     learner = in_round(expected_loss(), 700_687)
-    learner.propose(SOURCES[0])
+    propose(learner, SOURCES[0])
     assert learner._sample is not None
     assert learner._sample.temperature == pytest.approx(0.001003, abs=1e-6)
 
@@ -252,11 +253,11 @@ def test_dropout_applies_to_learning_only_and_depends_on_the_seed():
     plain, dropped, again, other = (expected_loss(dropout=p, seed=s) for p, s in ((0, 1), (0.5, 1), (0.5, 1), (0.5, 2)))
     state = torch.random.get_rng_state()
     for learner in (plain, dropped, again, other):
-        learner.propose(SOURCES[0])
+        propose(learner, SOURCES[0])
     assert plain._sample.ids == dropped._sample.ids
     other._sample = dropped._sample
     for learner in (plain, dropped, again, other):
-        learner.update(SOURCES[0], "", 1.0)
+        update(learner, SOURCES[0], "", 1.0)
     assert np.array_equal(vector(dropped), vector(again))
     assert not np.array_equal(vector(dropped), vector(plain))
     assert not np.array_equal(vector(dropped), vector(other))
@@ -276,8 +277,8 @@ def test_learning_uses_the_learners_dropout_and_not_that_of_pretraining(architec
 
     first, second, without = learner(0.0, 0.5), learner(0.9, 0.5), learner(0.9, 0.0)
     for one in (first, second, without):
-        one.propose("rot hemd")
-        one.update("rot hemd", "", 0.7)
+        propose(one, "rot hemd")
+        update(one, "rot hemd", "", 0.7)
     assert np.array_equal(vector(first), vector(second))
     assert not np.array_equal(vector(first), vector(without))
     assert (dropouts(first), dropouts(second)) == ({0.0}, {0.9})  # restored
@@ -289,12 +290,12 @@ def test_a_learner_finds_the_rewarded_output():
         optimiser=OptimiserConfig(Method.ADAM, learning_rate=1e-2),
         schedule=AnnealingSchedule(temperature=1.0),
     )
-    before = [float("blanket" in learner.propose("rot seil")) for _ in range(30)]
+    before = [float("blanket" in propose(learner, "rot seil")) for _ in range(30)]
     rewards = []
     for _ in range(150):
-        translation = learner.propose("rot seil")
+        translation = propose(learner, "rot seil")
         rewards.append(float("blanket" in translation))
-        learner.update("rot seil", translation, rewards[-1])
+        update(learner, "rot seil", translation, rewards[-1])
     assert np.mean(before) < 0.7
     assert np.mean(rewards[-30:]) > 0.9
 

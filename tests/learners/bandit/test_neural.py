@@ -23,6 +23,7 @@ from tests.learners.bandit.tiny_learners import (
     vector,
     zeroth_order,
 )
+from tests.learners.rounds import propose, update
 
 REPLAY = {"batch": 2, "replay_batch": 3, "replay_capacity": 5}
 GUARDED = SafeguardConfig(max_length_ratio=1.1, anchor_rounds=3, min_entropy=9.0, entropy_bonus=0.01)
@@ -85,7 +86,7 @@ def test_loading_replaces_all_state(make, rounds):
 def test_a_proposal_alone_changes_nothing(make):
     learner = make()
     before = vector(learner)
-    learner.propose(SOURCES[0])
+    propose(learner, SOURCES[0])
     assert np.array_equal(vector(learner), before)
 
 
@@ -111,10 +112,10 @@ def test_means_with_and_without_the_current_reward_have_different_identities():
 @pytest.mark.parametrize("reward", [float("nan"), float("inf"), -0.1, 1.1])
 def test_an_invalid_reward_is_refused(reward):
     learner = expected_loss()
-    translation = learner.propose(SOURCES[0])
+    translation = propose(learner, SOURCES[0])
     before = vector(learner)
     with pytest.raises(RewardError, match="a reward is a number between 0 and 1"):
-        learner.update(SOURCES[0], translation, reward)
+        update(learner, SOURCES[0], translation, reward)
     assert np.array_equal(vector(learner), before)
 
 
@@ -154,4 +155,4 @@ def test_a_diverged_model_raises():
     with torch.no_grad():
         learner._translator.vector.fill_(float("nan"))
     with pytest.raises(DivergedError, match="it has diverged"):
-        learner.propose(SOURCES[0])
+        propose(learner, SOURCES[0])

@@ -11,6 +11,7 @@ from learners.contract import PLACEHOLDER
 from tests.learners import tiny
 from tests.learners.bandit.tiny_learners import SGD, SOURCES, play, reward_of, self_imitation, vector, with_baseline
 from tests.learners.nmt.toys import log_probability, three_token_translator
+from tests.learners.rounds import propose, update
 
 
 @pytest.fixture
@@ -51,8 +52,8 @@ def test_a_fallback_is_not_imitated():
     config = SelfImitationConfig(optimiser=SGD, batch=1)
     learner = SelfImitationLearner(three_token_translator(), config, with_baseline(SourceValue(), 0.2), seed=1)
     before = vector(learner)
-    assert learner.propose("") == PLACEHOLDER
-    learner.update("", PLACEHOLDER, 0.8)
+    assert propose(learner, "") == PLACEHOLDER
+    update(learner, "", PLACEHOLDER, 0.8)
     assert np.array_equal(vector(learner), before)
 
 
@@ -60,16 +61,16 @@ def test_only_positive_advantages_teach():
     learner = self_imitation(batch=2, dropout=0.0, optimiser=SGD)
     before = vector(learner)
     for reward in (0.5, 0.2):  # the first has an advantage of 0, the second a negative one
-        learner.update(SOURCES[0], learner.propose(SOURCES[0]), reward)
+        update(learner, SOURCES[0], propose(learner, SOURCES[0]), reward)
     assert np.array_equal(vector(learner), before)
 
 
 def test_a_success_becomes_more_probable():
     learner = self_imitation(batch=1, dropout=0.0, optimiser=SGD)
     translator = learner._translator
-    learner.update(SOURCES[0], learner.propose(SOURCES[0]), 0.1)
+    update(learner, SOURCES[0], propose(learner, SOURCES[0]), 0.1)
     good = translator.greedy(SOURCES[0])
-    learner.propose(SOURCES[0])
-    learner.update(SOURCES[0], good.text, 0.9)
+    propose(learner, SOURCES[0])
+    update(learner, SOURCES[0], good.text, 0.9)
     after = log_probability(translator, good.source_ids, good.ids)
     assert float(after.detach()) > good.log_probability

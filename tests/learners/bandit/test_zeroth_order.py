@@ -10,6 +10,7 @@ from learners.seed_models.catalogue import BNMT
 from learners.systems.registry import find_system
 from tests.learners import tiny
 from tests.learners.bandit.tiny_learners import SGD, SOURCES, in_round, play, vector, zeroth_order
+from tests.learners.rounds import propose, update
 
 SEED, SCALE = 4, 0.3
 
@@ -25,7 +26,7 @@ def test_every_round_translates_greedily_with_other_noise():
     proposed = {}
     for k in (1, 2, 3):
         learner = in_round(zeroth_order(seed=SEED, noise_scale=SCALE), k)
-        proposed[k] = [learner.propose(source) for source in SOURCES]
+        proposed[k] = [propose(learner, source) for source in SOURCES]
         assert proposed[k] == [perturbed(k).greedy(source).text for source in SOURCES]
     unperturbed = [tiny.translator().greedy(source).text for source in SOURCES]
     assert all(
@@ -39,7 +40,7 @@ def test_a_step_follows_the_noise_of_its_own_round(k):
     learner = in_round(zeroth_order(seed=SEED, noise_scale=SCALE, optimiser=SGD), k)
     learner._control_variate = NoControlVariate()
     before = vector(learner)
-    learner.update(SOURCES[0], learner.propose(SOURCES[0]), 0.6)
+    update(learner, SOURCES[0], propose(learner, SOURCES[0]), 0.6)
     noise = (perturbed(k).vector.detach().numpy() - before) / SCALE
     assert vector(learner) - before == pytest.approx(0.1 * 0.6 * noise / SCALE, abs=1e-5)
 

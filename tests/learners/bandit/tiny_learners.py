@@ -9,6 +9,7 @@ from learners.bandit.self_imitation import SelfImitationConfig, SelfImitationLea
 from learners.bandit.value import SourceValue
 from learners.bandit.zeroth_order import ZerothOrderConfig, ZerothOrderLearner
 from tests.learners import tiny
+from tests.learners.rounds import propose, update
 
 SGD = OptimiserConfig(Method.SGD, learning_rate=0.1, clip_norm=None)
 SOURCES = [source for source, _ in tiny.sentences(12, seed=5)]
@@ -36,8 +37,8 @@ def reward_of(source, translation):
 def play(learner, sources=SOURCES):
     proposed = []
     for source in sources:
-        proposed.append(learner.propose(source))
-        learner.update(source, proposed[-1], reward_of(source, proposed[-1]))
+        proposed.append(propose(learner, source))
+        update(learner, source, proposed[-1], reward_of(source, proposed[-1]))
     return proposed
 
 

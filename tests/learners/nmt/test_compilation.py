@@ -150,6 +150,7 @@ from learners.bandit.safeguards import SafeguardConfig
 from learners.nmt.engine import network
 from learners.nmt.engine.warmup import warm_up
 from tests.learners.nmt.toys import tiny_translator
+from tests.learners.rounds import propose, update
 
 entropic = SafeguardConfig(min_entropy=9.0, entropy_bonus=0.01)
 learners = [
@@ -168,7 +169,7 @@ for kind, config in learners:
     learner = kind(tiny_translator(), config, RunningMean(), seed=1)
     before = learner.save().arrays["vector"]
     for reward in np.linspace(0, 1, 8):
-        learner.update("rot hemd", learner.propose("rot hemd"), reward)
+        update(learner, "rot hemd", propose(learner, "rot hemd"), reward)
     assert (learner.save().arrays["vector"] != before).any(), "it learns"
 
 for function, known in zip(functions, warmed_up):

@@ -24,6 +24,7 @@ from learners.seed_models.store import ModelStore
 from learners.seed_models.trainer import train_missing
 from learners.systems.registry import find_system
 from tests.learners import tiny
+from tests.learners.rounds import propose, update
 
 
 def test_everything_is_trained_and_nothing_unfinished_is_left(store):
@@ -88,7 +89,7 @@ def test_transformers_can_be_trained_in_place_of_grus(tmp_path):
         assert isinstance(store.load(model).model, TransformerModel)
     learner = find_system("BNMT-EL-VALUE").new_learner(store, 1)
     for source, _ in tiny.sentences(9):
-        learner.update(source, learner.propose(source), 0.5)
+        update(learner, source, propose(learner, source), 0.5)
 
 
 def test_two_trainers_at_once_train_a_model_once(monkeypatch, tmp_path):

@@ -15,6 +15,7 @@ from learners.smt.log_linear_learners import (
 )
 from learners.smt.target_ngrams import TargetNgramConfig, TargetNgramLearner
 from learners.snapshot import Snapshot
+from tests.learners.rounds import propose, update
 from tests.learners.smt.list_translator import ListTranslator, random_lists
 
 SOURCES = [f"s{number % 9}" for number in range(14)]
@@ -76,8 +77,8 @@ def play(learner, sources=SOURCES):
     """Play rounds with pseudo-random rewards; return the proposals."""
     proposed = []
     for source in sources:
-        proposed.append(learner.propose(source))
-        learner.update(source, proposed[-1], zlib.crc32(f"{source} {proposed[-1]}".encode()) / 2**32)
+        proposed.append(propose(learner, source))
+        update(learner, source, proposed[-1], zlib.crc32(f"{source} {proposed[-1]}".encode()) / 2**32)
     return proposed
 
 

@@ -5,6 +5,7 @@ import pytest
 from learners.errors import RewardError, SnapshotError
 from learners.smt.log_linear_learners import LogLinearExpectedLossLearner
 from learners.snapshot import Snapshot
+from tests.learners.rounds import propose, update
 from tests.learners.smt.learner_fixtures import LEARNERS, SOURCES, expected_loss, play, state, zeroth_order
 from tests.learners.smt.list_translator import CANDIDATE_WEIGHTS
 
@@ -43,10 +44,10 @@ def test_the_tuned_weights_of_the_translator_never_change(make):
 @pytest.mark.parametrize("reward", [float("nan"), -0.1, 1.1])
 def test_an_invalid_reward_is_an_error_and_changes_nothing(make, reward):
     learner = make()
-    translation = learner.propose(SOURCES[0])
+    translation = propose(learner, SOURCES[0])
     before = state(learner)
     with pytest.raises(RewardError, match="a reward is a number between 0 and 1"):
-        learner.update(SOURCES[0], translation, reward)
+        update(learner, SOURCES[0], translation, reward)
     assert state(learner) == before
 
 

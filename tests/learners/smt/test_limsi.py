@@ -6,6 +6,7 @@ import pytest
 from learners.errors import SnapshotError
 from learners.smt.limsi import LimsiConfig, LimsiLearner, LimsiVariant
 from learners.smt.static_log_linear import StaticLogLinear
+from tests.learners.rounds import propose, update
 from tests.learners.smt.learner_fixtures import SOURCES, limsi, play, random_translator, state
 from tests.learners.smt.list_translator import CANDIDATE_WEIGHTS, ListTranslator, random_lists
 
@@ -13,18 +14,18 @@ from tests.learners.smt.list_translator import CANDIDATE_WEIGHTS, ListTranslator
 def test_the_first_two_rounds_of_ucb1_play_one_arm_each():
     learner = limsi(LimsiVariant.UCB1)()
     forest = random_translator().forest("s0", CANDIDATE_WEIGHTS)
-    assert learner.propose("s0") == forest.best(CANDIDATE_WEIGHTS).translation
-    learner.update("s0", "", 0.5)
+    assert propose(learner, "s0") == forest.best(CANDIDATE_WEIGHTS).translation
+    update(learner, "s0", "", 0.5)
     predicting = learner._regression.weights[:-1]
-    assert learner.propose("s0") == forest.best(predicting).translation
+    assert propose(learner, "s0") == forest.best(predicting).translation
 
 
 def test_the_adapted_system_equals_the_seed_while_there_is_nothing_to_predict_from():
     learner = limsi(LimsiVariant.UCB1)()
-    learner.propose("s0")
-    learner.update("s0", "", 0.0)
+    propose(learner, "s0")
+    update(learner, "s0", "", 0.0)
     best = random_translator().forest("s1", CANDIDATE_WEIGHTS).best(CANDIDATE_WEIGHTS)
-    assert learner.propose("s1") == best.translation
+    assert propose(learner, "s1") == best.translation
 
 
 def test_select_uses_a_round_for_the_regression_or_for_the_bandit():
@@ -48,9 +49,9 @@ def test_limsi_beats_a_seed_system_with_wrong_weights():
     for number in range(400):
         source = f"s{number % 40}"
         for name, system in systems.items():
-            translation = system.propose(source)
+            translation = propose(system, source)
             rewards[name].append(float(np.clip(0.5 + 0.2 * rewarded @ features[translation], 0, 1)))
-            system.update(source, translation, rewards[name][-1])
+            update(system, source, translation, rewards[name][-1])
     assert np.mean(rewards["seed"]) < 0.5
     assert np.mean(rewards["learner"]) > 0.6
 

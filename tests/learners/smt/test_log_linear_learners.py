@@ -15,6 +15,7 @@ from learners.smt.log_linear_learners import (
     LogLinearZerothOrderConfig,
     LogLinearZerothOrderLearner,
 )
+from tests.learners.rounds import propose, update
 from tests.learners.smt.learner_fixtures import (
     ADADELTA,
     SGD,
@@ -34,8 +35,8 @@ def after_sampling_the_second(config, variate, reward=0.3):
     """Return the weights after the second candidate was sampled and earned a reward."""
     for seed in range(50):
         learner = LogLinearExpectedLossLearner(ListTranslator(), config, variate, seed=seed)
-        if learner.propose("x") == SECOND:
-            learner.update("x", SECOND, reward)
+        if propose(learner, "x") == SECOND:
+            update(learner, "x", SECOND, reward)
             return learner.save().arrays["vector"]
     raise AssertionError("the second candidate has a probability of a quarter")
 
@@ -61,7 +62,7 @@ def test_the_first_round_changes_nothing_with_the_running_mean():
 def test_samples_follow_the_scaled_weights():
     config = LogLinearExpectedLossConfig(weight_scale=10.0)
     learner = LogLinearExpectedLossLearner(ListTranslator(), config, RunningMean(), seed=1)
-    sampled = [learner.propose("x") for _ in range(4_000)]
+    sampled = [propose(learner, "x") for _ in range(4_000)]
     unnormalised = np.exp(10 * np.array([0.7, 0.3, 0.7]))
     frequencies = [sampled.count(one.translation) / len(sampled) for one in CANDIDATES]
     assert frequencies == pytest.approx((unnormalised / unnormalised.sum()).tolist(), abs=0.03)
@@ -103,7 +104,7 @@ def test_a_minibatch_worked_out_by_hand(monkeypatch):
     monkeypatch.setattr(learner, "_rng", always_first)
     for source, reward in rewards.items():
         assert learner._weights.tolist() == [0]
-        learner.update(source, learner.propose(source), reward)
+        update(learner, source, propose(learner, source), reward)
     assert learner._weights == pytest.approx([-0.1 * 0.2])
 
 
@@ -121,8 +122,8 @@ def test_expected_loss_finds_the_rewarded_translation():
     learner = LogLinearExpectedLossLearner(ListTranslator(), config, RunningMean(), seed=1)
     rewards = []
     for _ in range(300):
-        rewards.append(float(learner.propose("x") == SECOND))
-        learner.update("x", "", rewards[-1])
+        rewards.append(float(propose(learner, "x") == SECOND))
+        update(learner, "x", "", rewards[-1])
     assert np.mean(rewards[:30]) < 0.5
     assert np.mean(rewards[-30:]) > 0.9
 
@@ -138,15 +139,15 @@ def test_a_step_of_zeroth_order(monkeypatch):
     learner = LogLinearZerothOrderLearner(translator, config, ConstantBaseline(0.5), seed=1)
     noise = learner._vector.new_tensor([1.2, -0.7])
     monkeypatch.setattr(learner._noise, "_draw", lambda seed: iter([noise]))
-    assert learner.propose("x") == "a"
-    learner.update("x", "a", 0.2)
+    assert propose(learner, "x") == "a"
+    update(learner, "x", "a", 0.2)
     assert learner.save().arrays["vector"] == pytest.approx([0.264, 0.121])
 
 
 def test_zeroth_order_plays_the_best_translation_under_noise_of_its_scale():
     large, small = zeroth_order(noise_scale=1e3), zeroth_order(noise_scale=1e-9)
     best = random_translator().forest("s1", CANDIDATE_WEIGHTS).best(CANDIDATE_WEIGHTS).translation
-    assert len({zeroth_order(noise_scale=1e3, seed=seed).propose("s1") for seed in range(20)}) > 1
-    assert small.propose("s1") == best
-    large.propose("s1")
+    assert len({propose(zeroth_order(noise_scale=1e3, seed=seed), "s1") for seed in range(20)}) > 1
+    assert propose(small, "s1") == best
+    propose(large, "s1")
     assert large._weights.tolist() == CANDIDATE_WEIGHTS.tolist()

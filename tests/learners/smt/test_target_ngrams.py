@@ -7,6 +7,7 @@ from learners.bandit.control_variates import NoControlVariate
 from learners.bandit.optimiser import Method, OptimiserConfig
 from learners.smt.forest import Derivation
 from learners.smt.target_ngrams import TargetNgramConfig, TargetNgramLearner, differing_ngrams
+from tests.learners.rounds import propose, update
 from tests.learners.smt.list_translator import ListTranslator
 
 BUCKETS = 1 << 16
@@ -46,14 +47,14 @@ def test_a_single_candidate_has_no_features():
 
 def test_a_new_learner_samples_from_the_scaled_tuned_weights():
     one = learner()
-    share = np.mean([one.propose("x") == "red cord" for _ in range(4_000)])
+    share = np.mean([propose(one, "x") == "red cord" for _ in range(4_000)])
     assert share == pytest.approx(1 / (1 + np.exp(-0.1)), abs=0.03)
 
 
 def test_a_step_follows_the_gradient_of_the_sample():
     one = learner(optimiser=OptimiserConfig(Method.SGD, learning_rate=0.5, clip_norm=None))
-    translation = one.propose("x")
-    one.update("x", translation, 0.8)
+    translation = propose(one, "x")
+    update(one, "x", translation, 0.8)
     indices, counts = differing_ngrams([each.translation for each in ROPES], BUCKETS)
     probabilities = np.exp([1.0, 0.9]) / np.exp([1.0, 0.9]).sum()
     drawn = [each.translation for each in ROPES].index(translation)
@@ -64,6 +65,6 @@ def test_a_step_follows_the_gradient_of_the_sample():
 def test_what_one_sentence_teaches_helps_with_the_next():
     one = learner()
     for _ in range(150):
-        translation = one.propose("x")
-        one.update("x", translation, float("rope" in translation))
-    assert np.mean(["rope" in one.propose("y") for _ in range(100)]) > 0.7
+        translation = propose(one, "x")
+        update(one, "x", translation, float("rope" in translation))
+    assert np.mean(["rope" in propose(one, "y") for _ in range(100)]) > 0.7

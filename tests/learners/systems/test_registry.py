@@ -18,6 +18,7 @@ from learners.systems.registry import FAMILIES, SYSTEMS, find_system
 from learners.systems.system import BanditSystem
 from tests.learners import tiny
 from tests.learners.nmt.toys import TINY, tiny_translator
+from tests.learners.rounds import propose, update
 
 NAMES = [
     "copy-source",
@@ -50,8 +51,8 @@ SOURCES = [source for source, _ in tiny.sentences(4, seed=8)] + ["xk-77 ☃", "r
 def play(learner):
     proposed = []
     for source in SOURCES:
-        proposed.append(learner.propose(source))
-        learner.update(source, proposed[-1], 1 / (1 + len(proposed[-1])))
+        proposed.append(propose(learner, source))
+        update(learner, source, proposed[-1], 1 / (1 + len(proposed[-1])))
     return proposed
 
 
@@ -153,11 +154,11 @@ def test_a_learner_is_identified_by_its_system_its_seed_and_its_models(store):
 @pytest.mark.parametrize("name", ["copy-source", "word-for-word"])
 @pytest.mark.parametrize("source", ["", "  "])
 def test_an_empty_source_gets_a_placeholder(name, source, store):
-    assert find_system(name).new_learner(store, 1).propose(source) == PLACEHOLDER
+    assert propose(find_system(name).new_learner(store, 1), source) == PLACEHOLDER
 
 
 def test_the_word_model_replaces_unknown_words(store):
-    text = find_system("WNMT-EL").new_learner(store, 1).propose("rot xk-77 seil")
+    text = propose(find_system("WNMT-EL").new_learner(store, 1), "rot xk-77 seil")
     assert "<unk>" not in text
 
 
