@@ -27,7 +27,6 @@ from lambdas.scoreboard import Scoreboard
 from lambdas.store.sqlite import SQLiteStore
 from lambdas.task_loader import await_text
 from leaderboard.metrics.bleu import count_ngram_matches, sentence_score
-from task.feedback import FeedbackSpec
 from task.layout import Layout
 from task.names import run_id
 from task.phases import TRAINING, Phase
@@ -57,7 +56,7 @@ def fill(store: SQLiteStore, phase: Phase) -> None:
     registry.add_participant("bench")
     await_text(store, phase.name, [FINGERPRINT])
     runs = DEFAULT_RUNS[phase.repeatable]
-    registry.create_phase(PhaseRecord(phase, FeedbackSpec(), 512, FINGERPRINT, runs, PhaseState.CLOSED))
+    registry.create_phase(PhaseRecord(phase, 512, FINGERPRINT, runs, PhaseState.CLOSED))
     run = Run(run_id("bench", phase.name, "copy", 1), "bench", phase.name, "copy", 1, NOW, 1)
     registry.claim(run, 0)
     store.open_run(run)

@@ -96,7 +96,7 @@ def rescoring_fold(store: Store, record: PhaseRecord, run: Run) -> float:
     for played in store.rounds(run.id):
         if played.index == RESCORED_ROUNDS:
             break
-        found = metric.sentence_score(played.translation, [library.reference(record, played.index)])
+        found = metric.sentence_score(played.translation, [library.reference(record, played.index).text])
         total += found.score
         totals += [*found.counts, *found.totals, found.sys_len, found.ref_len]
     return total
@@ -156,7 +156,7 @@ def main() -> int:
 
     whole = full_scale_summary(0, texts)
     documents = [json.dumps(varied(whole, number).as_document()) for number in range(RUNS)]
-    phase = board_phase(PhaseRecord(TRAINING, record.feedback, 512, "", 1))
+    phase = board_phase(PhaseRecord(replace(TRAINING, feedback=record.feedback), 512, "", 1))
     roles = [Role("bench", "X-199", RoleKind.ORACLE), Role("bench", "X-0", RoleKind.BASELINE)]
     sizes: list[int] = []
 

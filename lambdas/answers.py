@@ -27,6 +27,12 @@ class LastRound:
     source: str
     translation: str
     score: float
+    document: str | None = None  # where the task has documents: an id that only this run has
+    position: int | None = None  # of the sentence in its document, counted from 0
+    post_edit: str | None = None  # in a phase that shows post-edits
+
+    def as_dict(self) -> dict[str, Any]:
+        return _known(asdict(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +49,7 @@ class RunState:
     last: LastRound | None
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return {**asdict(self), "last": self.last and self.last.as_dict()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,20 +60,27 @@ class Sentence:
     index: int
     total: int
     source: str
+    document: str | None = None  # where the task has documents: an id that only this run has
+    position: int | None = None  # of the sentence in its document, counted from 0
 
     def as_dict(self) -> dict[str, Any]:
-        return {"id": self.id, "index": self.index, "total": self.total, "source": self.source}
+        answer = {"id": self.id, "index": self.index, "total": self.total, "source": self.source}
+        if self.document is None:
+            return answer
+        return {**answer, "document": self.document, "position": self.position}
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The observed reward of a translation, and the next sentence, if there is one."""
+    """The feedback on a translation, and the next sentence, if there is one."""
 
-    score: float
+    score: float  # the observed reward
     next: Sentence | None
+    post_edit: str | None = None  # in a phase that shows post-edits
 
     def as_dict(self) -> dict[str, Any]:
-        return {"score": self.score, "next": self.next.as_dict() if self.next else None}
+        answer = {"score": self.score, "next": self.next.as_dict() if self.next else None}
+        return answer if self.post_edit is None else {**answer, "post_edit": self.post_edit}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +92,17 @@ class PhaseInfo:
     total: int
     repeatable: bool
     runs: int  # how many a participant may open
+    feedback: str  # bandit or post-edit
+    metric: str
+    signature: str  # of the score
+    opens_at: str | None = None  # ISO 8601 in UTC; None for no such time
+    closes_at: str | None = None
+    runs_left: int | None = None  # how many more the caller may open; None without an API key
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def _known(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields without those that a phase does not have."""
+    return {name: value for name, value in fields.items() if value is not None}

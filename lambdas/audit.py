@@ -107,7 +107,7 @@ class Auditor:
     def _rescore(self, record: PhaseRecord, played: Round) -> Iterator[str]:
         reference = self._sentences.reference(record, played.index)
         scored = record.scorer.score(played.translation, reference, run=played.run.id, index=played.index)
-        if scored.statistics.to_bytes() != played.statistics:
+        if scored.statistics != played.statistics:
             yield "the statistics are not those of the translation"
         if not is_close(played.true_reward, scored.true_reward):
             yield f"the true reward is {played.true_reward}, but the translation earns {scored.true_reward}"

@@ -12,7 +12,7 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Self
 
@@ -23,7 +23,7 @@ from lambdas.store.documents import Document, DocumentKind
 from lambdas.store.interface import Store, StoreError
 from lambdas.tokens import MAX_KEYS, KeyRing
 from leaderboard.families import Role, RoleKind
-from task.feedback import FeedbackSpec
+from task.feedback import METRICS, SENTENCE_BLEU, FeedbackKind, FeedbackSpec
 from task.layout import Layout
 from task.names import NAME_RULE, is_name
 from task.phases import Phase
@@ -55,6 +55,20 @@ class PhaseState(StrEnum):
     OPEN = "open"  # open runs and play them
     FROZEN = "frozen"  # finish the runs they opened, but open no more
     CLOSED = "closed"  # read results, but commit no more rounds
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When a phase opens and closes, in milliseconds since 1970; None for no such time."""
+
+    opens_at: int | None
+    closes_at: int | None
+
+    def state(self, now: int) -> PhaseState:
+        """Return the state of the phase at a time."""
+        is_early = self.opens_at is not None and now < self.opens_at
+        is_late = self.closes_at is not None and now >= self.closes_at
+        return PhaseState.CLOSED if is_early or is_late else PhaseState.OPEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,42 +110,75 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True)
 class PhaseRecord:
-    """A phase as it was loaded, with its state and its budget of runs."""
+    """A phase as it was loaded, with its state, its schedule and its budget of runs."""
 
     phase: Phase
-    feedback: FeedbackSpec
     block_size: int  # sentences in a packed block
     fingerprint: str  # hash of all its sources and references
     runs: int  # how many runs each participant may open
     state: PhaseState = PhaseState.OPEN
+    schedule: Schedule | None = None  # sets the state, unless the organiser has set it by hand since
+    language: str = ""  # of the references, for its stop words; unknown in stores of earlier versions
     scorer: Scorer = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scorer", Scorer(self.feedback, self.fingerprint))
 
+    @property
+    def feedback(self) -> FeedbackSpec:
+        return self.phase.feedback
+
+    def as_of(self, now: int) -> "PhaseRecord":
+        """Return the record with the state that its schedule gives it at a time."""
+        return self if self.schedule is None else replace(self, state=self.schedule.state(now))
+
     def as_document(self) -> Document:
-        layout = self.phase.layout
+        """Return what the store holds: what was added since version 0.1 only where it says something new."""
+        layout, feedback = self.phase.layout, self.phase.feedback
+        added = {
+            "feedback": feedback.kind.value if feedback.kind is not FeedbackKind.BANDIT else None,
+            "metric": feedback.metric.name if feedback.metric is not SENTENCE_BLEU else None,
+            "documents": self.phase.documents or None,
+            "language": self.language or None,
+            "schedule": None if self.schedule is None else [self.schedule.opens_at, self.schedule.closes_at],
+        }
         return {
             "name": self.phase.name,
             "repeatable": self.phase.repeatable,
             "layout": [layout.blocks, layout.block, layout.gap],
-            "perturbation": self.feedback.noise,
-            "seed": self.feedback.seed,
+            "perturbation": feedback.noise,
+            "seed": feedback.seed,
             "block_size": self.block_size,
             "fingerprint": self.fingerprint,
             "runs": self.runs,
             "state": self.state.value,
+            **{name: value for name, value in added.items() if value is not None},
         }
 
     @classmethod
     def from_document(cls, document: Document) -> Self:
+        """Return the record that a document holds; one of an earlier version lacks what was added since."""
+        feedback = FeedbackSpec(
+            document["perturbation"],
+            document["seed"],
+            FeedbackKind(document.get("feedback", FeedbackKind.BANDIT)),
+            METRICS[document.get("metric", SENTENCE_BLEU.name)],
+        )
+        schedule = document.get("schedule")
         return cls(
-            Phase(document["name"], Layout(*document["layout"]), document["repeatable"]),
-            FeedbackSpec(document["perturbation"], document["seed"]),
+            Phase(
+                document["name"],
+                Layout(*document["layout"]),
+                document["repeatable"],
+                feedback,
+                document.get("documents", False),
+            ),
             document["block_size"],
             document["fingerprint"],
             document["runs"],
             PhaseState(document["state"]),
+            None if schedule is None else Schedule(*schedule),
+            document.get("language", ""),
         )
 
 
@@ -267,8 +314,9 @@ class Registry:
     # phases
 
     def phase(self, name: str) -> PhaseRecord | None:
+        """Return a phase as it is now, or None if the task has none of that name."""
         document = self._store.document(documents.PHASE, name)
-        return PhaseRecord.from_document(document) if document else None
+        return self._phase_record(document) if document else None
 
     def require_phase(self, name: str) -> PhaseRecord:
         """Return a phase, or raise UnknownPhaseError if the task has none of that name."""
@@ -279,7 +327,7 @@ class Registry:
 
     def phases(self) -> list[PhaseRecord]:
         """Return the phases of the task, shortest first."""
-        records = [PhaseRecord.from_document(document) for document in self._store.documents(documents.PHASE)]
+        records = map(self._phase_record, self._store.documents(documents.PHASE))
         return sorted(records, key=lambda record: record.phase.layout.total)
 
     def create_phase(self, record: PhaseRecord) -> bool:
@@ -287,10 +335,29 @@ class Registry:
         return self._store.create(documents.PHASE, record.phase.name, record.as_document())
 
     def set_phase_state(self, name: str, state: PhaseState, *, runs: int | None = None) -> PhaseRecord:
-        """Open, freeze or close a phase, and optionally change how many runs a participant may open."""
+        """Open, freeze or close a phase, and optionally change how many runs a participant may open.
+
+        From then on, a schedule of the phase does not count.
+        """
+        budget = {} if runs is None else {"runs": runs}
+        return self._change_phase(name, {"state": state.value, "schedule": None, **budget})
+
+    def schedule_phase(self, name: str, schedule: Schedule) -> PhaseRecord:
+        """Let a phase open and close at these times.
+
+        Raises RegistryError unless it opens before it closes.
+        """
+        opens_at, closes_at = schedule.opens_at, schedule.closes_at
+        if opens_at is not None and closes_at is not None and closes_at <= opens_at:
+            raise RegistryError(f"phase {name} would close before it opens")
+        return self._change_phase(name, {"schedule": [opens_at, closes_at]})
+
+    def _change_phase(self, name: str, changes: Document) -> PhaseRecord:
         self.require_phase(name)
-        changes = {"state": state.value} if runs is None else {"state": state.value, "runs": runs}
-        return PhaseRecord.from_document(self._change(documents.PHASE, name, lambda document: {**document, **changes}))
+        return self._phase_record(self._change(documents.PHASE, name, lambda document: {**document, **changes}))
+
+    def _phase_record(self, document: Document) -> PhaseRecord:
+        return PhaseRecord.from_document(document).as_of(self.now())
 
     # claims: the numbered runs that a participant has opened in a phase
 

@@ -4,8 +4,11 @@ import hashlib
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from lambdas.text_lines import Reference
 from leaderboard.metrics import bleu
-from task.feedback import FeedbackSpec
+from leaderboard.metrics.chrf import sentence_chrf
+from leaderboard.metrics.post_edit import post_edit_statistics
+from task.feedback import CHRF, FeedbackSpec
 
 
 class ScoredTranslation(NamedTuple):
@@ -13,7 +16,7 @@ class ScoredTranslation(NamedTuple):
 
     observed_reward: float  # what the participant receives
     true_reward: float  # what the leaderboard sums
-    statistics: bleu.BleuStatistics
+    statistics: bytes  # what else the leaderboard is made of
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +26,23 @@ class Scorer:
     feedback: FeedbackSpec
     fingerprint: str  # of the sentences and references of the phase
 
-    def score(self, translation: str, reference: str, *, run: str, index: int) -> ScoredTranslation:
+    def score(self, translation: str, reference: Reference, *, run: str, index: int) -> ScoredTranslation:
         """Score the translation of round ``index`` of a run. The same round always gets the same noise."""
-        statistics = bleu.count_ngram_matches(translation, reference)
-        true_reward, noise = bleu.sentence_score(statistics), self.feedback.parsed_noise
+        true_reward, statistics = self._measure(translation, reference)
+        noise = self.feedback.parsed_noise
         observed = true_reward if noise is None else noise.apply(true_reward, self._uniform(run, index))
         return ScoredTranslation(observed, true_reward, statistics)
+
+    def _measure(self, translation: str, reference: Reference) -> tuple[float, bytes]:
+        if self.feedback.shows_post_edits:
+            compared = post_edit_statistics(translation, reference.text, reference.wanted)
+            counts, packed = compared.bleu, compared.to_bytes()
+        else:
+            counts = bleu.count_ngram_matches(translation, reference.text)
+            packed = counts.to_bytes()
+        if self.feedback.metric is CHRF:
+            return sentence_chrf(translation, reference.text), packed
+        return bleu.sentence_score(counts), packed
 
     def _uniform(self, run: str, index: int) -> float:
         """Return a draw from (0, 1) that is the same on every machine.

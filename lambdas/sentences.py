@@ -11,6 +11,7 @@ from lambdas.cache import Cache
 from lambdas.errors import OrganiserError
 from lambdas.registry import PhaseRecord
 from lambdas.store.interface import Store, TextSide
+from lambdas.text_lines import Reference, Source, parse_reference, parse_source
 
 BLOCK_SIZE = 512  # sentences; a block of product text is some 10 kB compressed, of long prose below DynamoDB's 400 kB
 CACHED_BLOCKS = 128  # sources and references together; about 10 MB of short sentences
@@ -37,15 +38,16 @@ class SentenceReader:
         self._store = store
         self._blocks: Cache[tuple[TextSide, str, int], list[str]] = Cache(CACHED_BLOCKS)
 
-    def source(self, record: PhaseRecord, index: int) -> str:
+    def source(self, record: PhaseRecord, index: int) -> Source:
         """Return the sentence that round ``index`` serves."""
-        return self._sentence(TextSide.SOURCES, record, index)
+        return parse_source(self._line(TextSide.SOURCES, record, index), has_position=record.phase.documents)
 
-    def reference(self, record: PhaseRecord, index: int) -> str:
+    def reference(self, record: PhaseRecord, index: int) -> Reference:
         """Return the reference that translations of round ``index`` are scored against."""
-        return self._sentence(TextSide.REFERENCES, record, index)
+        line = self._line(TextSide.REFERENCES, record, index)
+        return parse_reference(line, has_words=record.feedback.shows_post_edits)
 
-    def _sentence(self, side: TextSide, record: PhaseRecord, index: int) -> str:
+    def _line(self, side: TextSide, record: PhaseRecord, index: int) -> str:
         number, offset = divmod(record.phase.layout.place(index).sentence, record.block_size)
         sentences = self._blocks.get((side, record.phase.name, number), self._load)
         if sentences is None:

@@ -19,15 +19,17 @@ from collections.abc import Callable
 from lambdas import errors
 from lambdas.answers import Answer, LastRound, OpenedRun, PhaseInfo, RunState, Sentence
 from lambdas.cache import Cache
-from lambdas.registry import Participant, PhaseRecord, PhaseState, Registry, api_key_digest, check_name
+from lambdas.registry import Participant, PhaseRecord, PhaseState, Registry, Schedule, api_key_digest, check_name
 from lambdas.scoreboard import Scoreboard
 from lambdas.sentences import SentenceReader
 from lambdas.store.interface import Store
 from lambdas.tokens import KeyRing, Position
 from leaderboard.table import Board
-from task.limits import MAX_TRANSLATION_CHARACTERS, has_undecoded_bytes, is_one_line
+from task.documents import document_id
+from task.limits import MAX_TRANSLATION_CHARACTERS, has_undecoded_bytes, is_log_probability, is_one_line
 from task.names import is_name, is_run_id, run_id
 from task.rounds import TICKS, Round, Run, RunProgress, to_ticks
+from task.times import iso_time
 
 STALENESS_SECONDS = 10.0
 BOARD_SECONDS = 2.0  # how long a leaderboard is cached
@@ -87,15 +89,13 @@ class Service:
             raise errors.InvalidKeyError
         return participant
 
-    def phases(self) -> list[PhaseInfo]:
-        """Return the phases of the task, shortest first. Cached, because no key is needed to ask."""
+    def phases(self, participant: Participant | None = None) -> list[PhaseInfo]:
+        """Return the phases of the task, shortest first, with the number of runs that a participant has left.
+
+        Cached, because no key is needed to ask. The number of runs is not: few ask for it, with a key.
+        """
         records = self._phase_lists.get("phases", lambda _: self._registry.phases()) or []
-        return [
-            PhaseInfo(
-                record.phase.name, record.state.value, record.phase.layout.total, record.phase.repeatable, record.runs
-            )
-            for record in records
-        ]
+        return [_phase_info(record, self._runs_left(participant, record)) for record in records]
 
     def open_run(self, participant: Participant, phase: str, system: str) -> OpenedRun:
         """Open a run of a system, or return its unfinished run."""
@@ -138,25 +138,36 @@ class Service:
             raise errors.RunFinishedError
         return self._sentence(record, progress.run, _position_after(progress.last))
 
-    def translate(self, participant: Participant, run: str, id: str, translation: str) -> Answer:  # noqa: A002
-        """Commit a round and return its observed reward and the next sentence.
+    def translate(
+        self,
+        participant: Participant,
+        run: str,
+        id: str,  # noqa: A002 (its name in the protocol)
+        translation: str,
+        log_probability: float | None = None,
+    ) -> Answer:
+        """Commit a round and return its feedback and the next sentence.
 
-        Idempotent: resending a committed translation returns the same answer, also after the phase was closed. Raises
-        TranslationConflictError if the round was committed with another translation.
+        Idempotent: resending a committed translation returns the same answer, also after the phase was closed, and the
+        first log-probability stands. Raises TranslationConflictError if the round was committed with another
+        translation.
         """
         check_translation(translation)
+        if log_probability is not None and not is_log_probability(log_probability):
+            raise errors.BadRequestError("log_probability is a finite number of at most 0: a natural logarithm")
         opened = self._own_run(participant, run)
         record = self._phase(opened.phase)
         position = self._read_token(opened, id)
         is_closed = record.state is PhaseState.CLOSED
-        committed = None if is_closed else self._score(record, opened, position, translation)
+        committed = None if is_closed else self._score(record, opened, position, translation, log_probability)
         if committed is None or not self._store.append(committed):
             committed = self._committed_round(record, run, position.index)
             if committed.translation != translation:
                 raise errors.TranslationConflictError
         following = _position_after(committed)
         is_last = following.index == record.phase.layout.total
-        return Answer(committed.observed_reward, None if is_last else self._sentence(record, opened, following))
+        sentence = None if is_last else self._sentence(record, opened, following)
+        return Answer(committed.observed_reward, sentence, committed.post_edit)
 
     def leaderboard(self, viewer: Participant | None, phase: str) -> Board:
         """Return the leaderboard of a phase, as far as the viewer may see it. The viewer None is the public."""
@@ -214,8 +225,13 @@ class Service:
         if record is None:
             raise errors.PhaseNotFoundError
         if record.state is PhaseState.CLOSED:
-            raise errors.PhaseClosedError
+            raise _closed_error(record, self._registry.now())
         return record
+
+    def _runs_left(self, participant: Participant | None, record: PhaseRecord) -> int | None:
+        if participant is None:
+            return None
+        return max(0, record.runs - len(self._registry.claims(participant.name, record.phase.name)))
 
     def _resume(self, run: Run, record: PhaseRecord) -> OpenedRun | None:
         """Return a claimed run at its pending sentence, or None if it is finished and another may follow.
@@ -256,7 +272,9 @@ class Service:
             raise errors.WrongSentenceError
         return position
 
-    def _score(self, record: PhaseRecord, run: Run, position: Position, translation: str) -> Round:
+    def _score(
+        self, record: PhaseRecord, run: Run, position: Position, translation: str, log_probability: float | None
+    ) -> Round:
         reference = self._sentences.reference(record, position.index)
         scored = record.scorer.score(translation, reference, run=run.id, index=position.index)
         return Round(
@@ -265,10 +283,12 @@ class Service:
             translation,
             scored.observed_reward,
             scored.true_reward,
-            scored.statistics.to_bytes(),
+            scored.statistics,
             position.observed_ticks + to_ticks(scored.observed_reward),
             position.true_ticks + to_ticks(scored.true_reward),
             self._registry.now(),
+            log_probability,
+            reference.text if record.feedback.shows_post_edits else None,
         )
 
     def _committed_round(self, record: PhaseRecord, run: str, index: int) -> Round:
@@ -285,11 +305,49 @@ class Service:
             ring = self._key_ring(fresh=True)
         token = ring.issue(run.participant, run.id, position, key=run.key)
         source = self._sentences.source(record, position.index)
-        return Sentence(token, position.index, record.phase.layout.total, source)
+        total = record.phase.layout.total
+        if source.position is None:
+            return Sentence(token, position.index, total, source.text)
+        document = document_id(run.id, position.index, source.position)
+        return Sentence(token, position.index, total, source.text, document, source.position)
 
     def _last_round(self, record: PhaseRecord, last: Round) -> LastRound:
         served = self._sentence(record, last.run, Position(last.index, *last.ticks_before))
-        return LastRound(served.id, last.index, served.source, last.translation, last.observed_reward)
+        return LastRound(
+            served.id,
+            last.index,
+            served.source,
+            last.translation,
+            last.observed_reward,
+            served.document,
+            served.position,
+            last.post_edit,
+        )
+
+
+def _phase_info(record: PhaseRecord, runs_left: int | None) -> PhaseInfo:
+    phase, schedule = record.phase, record.schedule or Schedule(None, None)
+    return PhaseInfo(
+        phase.name,
+        record.state.value,
+        phase.layout.total,
+        phase.repeatable,
+        record.runs,
+        record.feedback.kind.value,
+        record.feedback.metric.name,
+        record.feedback.signature,
+        iso_time(schedule.opens_at),
+        iso_time(schedule.closes_at),
+        runs_left,
+    )
+
+
+def _closed_error(record: PhaseRecord, now: int) -> errors.PhaseClosedError:
+    """Return the error for a closed phase; one that is not open yet says when it opens."""
+    opens_at = record.schedule.opens_at if record.schedule else None
+    if opens_at is not None and now < opens_at:
+        return errors.PhaseClosedError(f"this phase opens at {iso_time(opens_at)}")
+    return errors.PhaseClosedError()
 
 
 def _position_after(last: Round | None) -> Position:

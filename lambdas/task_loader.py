@@ -12,17 +12,22 @@ blocks; a process that loads a different text is refused.
 
 import hashlib
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
+from itertools import islice, repeat, tee
+from typing import NamedTuple
 
 from lambdas.errors import OrganiserError, UnavailableError
 from lambdas.registry import DEFAULT_RUNS, PhaseRecord, PhaseState, Registry
 from lambdas.sentences import BLOCK_SIZE, pack_block
 from lambdas.store import documents
 from lambdas.store.interface import Store, TextSide
-from task.feedback import FeedbackSpec
+from lambdas.text_lines import reference_line, source_line
+from leaderboard.metrics.recall import ConfirmedWords, UnknownLanguageError, WordFilter, any_word, content_words
+from task.description import UNKNOWN_DOCUMENT
+from task.documents import positions
 from task.limits import MAX_SENTENCE_CHARACTERS, has_undecoded_bytes, is_one_line
 from task.phases import Phase
 
@@ -30,7 +35,8 @@ CHECKPOINT_BLOCKS = 25  # blocks per checkpoint: one batch write of DynamoDB
 LOADER_TIMEOUT_SECONDS = 300  # a loader that is silent for so long counts as killed; no write takes that long
 MAX_CHECKPOINT_CONFLICTS = 50  # in a row, before a loader gives up
 
-SentencePair = tuple[str, str]  # source and reference
+# A source, its reference and, in a phase with documents, the id of its document.
+SentencePair = tuple[str, str] | tuple[str, str, str]
 
 
 class LoadError(OrganiserError):
@@ -39,7 +45,7 @@ class LoadError(OrganiserError):
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """Some hundreds of sentence pairs, and a hash of all text up to and including them."""
+    """Some hundreds of sentence pairs as lines, and a hash of all text up to and including them."""
 
     number: int
     end: int  # pairs up to and including its own
@@ -53,7 +59,7 @@ def load_phase(
     phase: Phase,
     pairs: Iterable[SentencePair],
     *,
-    feedback: FeedbackSpec | None = None,
+    language: str = "",
     runs: int | None = None,
     state: PhaseState = PhaseState.OPEN,
     block_size: int = BLOCK_SIZE,
@@ -62,23 +68,24 @@ def load_phase(
 ) -> PhaseRecord:
     """Load the distinct sentences of a phase: its held-out block first, then the fresh ones in serving order.
 
-    ``progress`` is called after each batch with the number of pairs loaded so far.
+    ``language`` is that of the references, for its stop words. ``progress`` is called after each batch with the number
+    of pairs loaded so far.
     """
-    feedback = feedback or FeedbackSpec()
     store.prepare()
     registry = Registry(store)
     registry.ensure_key_ring()
     loaded = registry.phase(phase.name)
     if loaded is not None:
-        blocks = _cut_into_blocks(phase, pairs, loaded.block_size)
-        return _compare_or_complete(store, loaded, blocks, phase, feedback, progress, clock)
-    fingerprint = _write_blocks(store, phase, _cut_into_blocks(phase, pairs, block_size), progress, clock)
+        if loaded.phase != phase:
+            raise _different_text_error(phase)
+        return _compare_or_complete(store, loaded, _cut_into_blocks(loaded, pairs), progress, clock)
     budget = DEFAULT_RUNS[phase.repeatable] if runs is None else runs
-    record = PhaseRecord(phase, feedback, block_size, fingerprint, budget, state)
+    record = PhaseRecord(phase, block_size, "", budget, state, language=language)
+    record = replace(record, fingerprint=_write_blocks(store, phase, _cut_into_blocks(record, pairs), progress, clock))
     if registry.create_phase(record):
         return record
     known = registry.require_phase(phase.name)  # another process was faster
-    if (known.phase, known.feedback, known.fingerprint) != (phase, feedback, fingerprint):
+    if (known.phase, known.fingerprint) != (phase, record.fingerprint):
         raise _different_text_error(phase)
     return known
 
@@ -96,26 +103,31 @@ def text_checkpoints(store: Store, phase: str) -> list[str]:
 
 def check_fingerprint(record: PhaseRecord, pairs: Iterable[SentencePair]) -> Iterator[SentencePair]:
     """Yield the pairs of a phase; after the last one, raise LoadError unless they are the phase's own text."""
+    seen: deque[SentencePair] = deque()
     fingerprint = ""
-    for block in _cut_into_blocks(record.phase, pairs, record.block_size):
-        yield from zip(block.sources, block.references, strict=True)
+    for block in _cut_into_blocks(record, _remember(pairs, seen)):
+        while seen:
+            yield seen.popleft()
         fingerprint = block.fingerprint
     if fingerprint != record.fingerprint:
         raise _different_text_error(record.phase)
+
+
+def _remember(pairs: Iterable[SentencePair], seen: deque[SentencePair]) -> Iterator[SentencePair]:
+    for pair in pairs:
+        seen.append(pair)
+        yield pair
 
 
 def _compare_or_complete(
     store: Store,
     record: PhaseRecord,
     blocks: Iterator[_Block],
-    phase: Phase,
-    feedback: FeedbackSpec,
     progress: Callable[[int], None],
     clock: Callable[[], float],
 ) -> PhaseRecord:
-    """Return the loaded phase if text and rules are the same; write the sentences if only they are missing."""
-    if (record.phase, record.feedback) != (phase, feedback):
-        raise _different_text_error(phase)
+    """Return the loaded phase if the text is the same; write the sentences if only they are missing."""
+    phase = record.phase
     awaited = store.document(documents.AWAITED_TEXT, phase.name)
     if awaited is not None:
         _write_blocks(store, phase, blocks, progress, clock, awaited["fingerprints"])
@@ -211,26 +223,62 @@ def _put_batch(store: Store, phase: str, batch: Sequence[_Block]) -> None:
     store.put_blocks(TextSide.REFERENCES, phase, [(block.number, pack_block(block.references)) for block in batch])
 
 
-def _cut_into_blocks(phase: Phase, pairs: Iterable[SentencePair], block_size: int) -> Iterator[_Block]:
-    """Yield the text in blocks with chained hashes; raise LoadError if it is too short, too long or not lines."""
+def _cut_into_blocks(record: PhaseRecord, pairs: Iterable[SentencePair]) -> Iterator[_Block]:
+    """Yield the text in blocks with chained hashes; raise LoadError if it is too short, too long or not lines.
+
+    The hash is of sources with their positions, and of references. It leaves out the words that recall is measured on:
+    they depend on a list of stop words, which may change.
+    """
+    phase, block_size = record.phase, record.block_size
     wanted, end = phase.layout.distinct, 0
     chain = hashlib.sha256(f"blocks of {block_size}".encode()).digest()
-    remaining = iter(pairs)
-    while chunk := list(islice(remaining, block_size)):
-        for offset, pair in enumerate(chunk):
-            _check_pair(pair, end + offset, phase)
+    lines = _lines(record, pairs)
+    while chunk := list(islice(lines, block_size)):
         number, end = end // block_size, end + len(chunk)
         if end > wanted:
             raise LoadError(f"phase {phase.name} has {wanted:,} distinct sentences, but the text has more")
-        sources, references = [source for source, _ in chunk], [reference for _, reference in chunk]
+        sources, references = [line.source for line in chunk], [line.reference for line in chunk]
         chain = hashlib.sha256(chain + "\n".join((*sources, *references)).encode()).digest()
-        yield _Block(number, end, sources, references, chain.hex())
+        annotated = [reference_line(line.reference, line.wanted) for line in chunk]
+        yield _Block(number, end, sources, annotated, chain.hex())
     if end < wanted:
         raise LoadError(f"phase {phase.name} has {wanted:,} distinct sentences, but the text has only {end:,}")
 
 
+class _Line(NamedTuple):
+    """A sentence pair as it is stored."""
+
+    source: str  # with its position, in a phase with documents
+    reference: str
+    wanted: Sequence[Sequence[str]]  # words that recall is measured on, in a post-edit phase
+
+
+def _lines(record: PhaseRecord, pairs: Iterable[SentencePair]) -> Iterator[_Line]:
+    phase = record.phase
+    confirmed = ConfirmedWords(_word_filter(record.language)) if phase.feedback.shows_post_edits else None
+    places: Iterator[int | None] = repeat(None)
+    if phase.documents:
+        pairs, again = tee(pairs)
+        places = positions((_document(pair) for pair in again), phase.layout)
+    for number, (pair, position) in enumerate(zip(pairs, places, strict=False)):
+        _check_pair(pair, number, phase)
+        source, reference = pair[0], pair[1]
+        yield _Line(source_line(source, position), reference, confirmed.add(reference) if confirmed else ())
+
+
+def _document(pair: SentencePair) -> str:
+    return pair[2] if len(pair) > 2 else UNKNOWN_DOCUMENT
+
+
+def _word_filter(language: str) -> WordFilter:
+    try:
+        return content_words(language)
+    except UnknownLanguageError:
+        return any_word
+
+
 def _check_pair(pair: SentencePair, number: int, phase: Phase) -> None:
-    for side, sentence in zip(("source", "reference"), pair, strict=True):
+    for side, sentence in zip(("source", "reference"), pair, strict=False):
         # the rules for translations hold for sources too, or no system could submit its source as a translation
         is_text = is_one_line(sentence) and not has_undecoded_bytes(sentence)
         if not sentence.strip() or len(sentence) > MAX_SENTENCE_CHARACTERS or not is_text:

@@ -88,8 +88,8 @@ def read_runs(store: Store, runs: Sequence[str]) -> Texts:
         raise TextError(f"these runs are of different phases: {', '.join(sorted(phases))}")
     record = registry.require_phase(phases.pop())
     played = max(map(len, systems.values()))
-    references = [library.reference(record, index) for index in range(played)]
-    return Texts(systems, references, [library.source(record, index) for index in range(played)])
+    references = [library.reference(record, index).text for index in range(played)]
+    return Texts(systems, references, [library.source(record, index).text for index in range(played)])
 
 
 def group_by_document(documents: Sequence[str], sentences: Sequence[str]) -> dict[str, list[str]]:

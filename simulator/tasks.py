@@ -1,14 +1,12 @@
 """Loads a task on disk into a store, and names the places where commands keep both by default."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 from corpora.task import Task
 from lambdas.registry import PhaseRecord
 from lambdas.store import Store
 from lambdas.task_loader import load_phase
-from task.phases import PHASES
 
 STATE = Path(".banditmt")  # in the current folder: what commands create unless they are told where
 DEMO = STATE / "demo"  # everything that ``banditmt demo`` creates
@@ -27,12 +25,12 @@ def load_task(
     """
     task = Task.open(path)
     records = []
+    language = task.description.languages.target
     for name, layout in task.description.phases.items():
-        phase = replace(PHASES[name], layout=layout)
-        pairs = ((pair.source, pair.target) for pair in task.distinct_pairs(name))
 
         def report(done: int, name: str = name, total: int = layout.distinct) -> None:
             progress(name, done, total)
 
-        records.append(load_phase(store, phase, pairs, feedback=task.description.feedback, progress=report))
+        phase, pairs = task.description.phase(name), task.distinct_pairs(name)
+        records.append(load_phase(store, phase, pairs, language=language, progress=report))
     return records

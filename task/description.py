@@ -28,6 +28,7 @@ UNKNOWN_DOCUMENT = ""  # the document id of a line that is from no known documen
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _ENTRIES = {"format", "source", "target", "seed", "generator", "licence", "phases", "files", "cleaning", "feedback"}
+_ADDED_ENTRIES = {"about", "documents"}  # in format 2
 _LAYOUT_ENTRIES = {"blocks", "block", "gap"}
 _FEEDBACK_ENTRIES = {1: {"perturbation", "signature"}, 2: {"kind", "metric", "perturbation", "signature"}}  # by format
 
@@ -77,6 +78,7 @@ class TaskDescription:
     cleaning: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # by part: pairs read, and removed by step
     phase_feedback: Mapping[str, FeedbackSpec] = field(default_factory=dict)  # of phases that differ from ``feedback``
     about: AboutTask = AboutTask()
+    serves_documents: bool = False  # whether participants are told where documents begin and end
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "signature", self.signature or self.feedback.signature)
@@ -100,12 +102,12 @@ class TaskDescription:
         """The lowest format that can say all of this."""
         classic = (FeedbackKind.BANDIT, SENTENCE_BLEU)
         needs_more = (self.feedback.kind, self.feedback.metric) != classic or self.phase_feedback
-        return 2 if needs_more or self.about != AboutTask() else 1
+        return 2 if needs_more or self.serves_documents or self.about != AboutTask() else 1
 
     def phase(self, name: str) -> Phase:
         """Return a phase of the task. Raises KeyError if it has none of this name."""
         feedback = self.phase_feedback.get(name, self.feedback)
-        return replace(PHASES[name], layout=self.phases[name], feedback=feedback, documents=self.has_documents)
+        return replace(PHASES[name], layout=self.phases[name], feedback=feedback, documents=self.serves_documents)
 
     def to_json(self) -> str:
         """Return the text of ``task.json``."""
@@ -127,7 +129,7 @@ class TaskDescription:
         for name, feedback in self.phase_feedback.items():
             content["phases"][name]["feedback"] = self._feedback_entries(feedback, feedback.signature)
         if self.format > 1:
-            content["about"] = asdict(self.about)
+            content |= {"about": asdict(self.about), "documents": self.serves_documents}
         return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
     def _feedback_entries(self, feedback: FeedbackSpec, signature: str) -> dict[str, str]:
@@ -142,7 +144,7 @@ def parse_description(text: str) -> TaskDescription:
     if number not in FORMATS or isinstance(number, bool):  # to Python, True is 1
         formats = " and ".join(map(str, FORMATS))
         raise DescriptionError(f"format is {number!r}, but this version reads formats {formats}")
-    _check_keys(content, _ENTRIES | ({"about"} if number > 1 else set()), "the file")
+    _check_keys(content, _ENTRIES | (_ADDED_ENTRIES if number > 1 else set()), "the file")
     seed = _integer(content["seed"], "seed")
     phases = {name: _record(value, f"phases.{name}") for name, value in _record(content["phases"], "phases").items()}
     own_feedback = {
@@ -163,6 +165,7 @@ def parse_description(text: str) -> TaskDescription:
             {part: _steps(part, value) for part, value in _record(content["cleaning"], "cleaning").items()},
             own_feedback,
             _about(content["about"]) if number > 1 else AboutTask(),
+            number > 1 and _truth(content["documents"], "documents"),
         )
     except LayoutError as wrong:
         raise DescriptionError(str(wrong)) from None
@@ -192,6 +195,10 @@ def _check_keys(record: dict[str, Any], wanted: set[str], name: str) -> None:
 
 def _text(value: Any, name: str) -> str:
     return value if isinstance(value, str) else _wrong_kind(value, name, "text")
+
+
+def _truth(value: Any, name: str) -> bool:
+    return value if isinstance(value, bool) else _wrong_kind(value, name, "true or false")
 
 
 def _integer(value: Any, name: str) -> int:

@@ -16,7 +16,8 @@ from lambdas.archive.records import from_round
 from lambdas.registry import PhaseRecord, Registry
 from lambdas.sentences import MissingBlockError, unpack_block
 from lambdas.store.interface import Store, StoreError, TextSide
-from lambdas.task_loader import SentencePair, text_checkpoints
+from lambdas.task_loader import text_checkpoints
+from lambdas.text_lines import Reference, Source, parse_reference, parse_source
 
 Lines = Iterator[tuple[str, dict[str, Any]]]  # kinds and fields
 
@@ -74,7 +75,9 @@ def _all_lines(store: Store, registry: Registry, progress: Callable[[int], None]
     if texts:
         for record in records:
             for source, reference in _pairs(store, record):
-                yield "text", {"phase": record.phase.name, "source": source, "reference": reference}
+                position = {} if source.position is None else {"position": source.position}
+                text = {"phase": record.phase.name, "source": source.text, "reference": reference.text}
+                yield "text", text | position
     if keys:
         for name in names:
             yield from (("key", asdict(key)) for key in registry.keys(name))
@@ -89,11 +92,16 @@ def _run_lines(
             yield "round", from_round(played)
 
 
-def _pairs(store: Store, record: PhaseRecord) -> Iterator[SentencePair]:
+def _pairs(store: Store, record: PhaseRecord) -> Iterator[tuple[Source, Reference]]:
     """Yield the distinct sentence pairs of a phase, as they were loaded."""
     name = record.phase.name
     for number in range(-(-record.phase.layout.distinct // record.block_size)):
         blocks = [store.block(side, name, number) for side in (TextSide.SOURCES, TextSide.REFERENCES)]
         if None in blocks:
             raise MissingBlockError(f"the sentences of phase {name} are not all in this store: load the task first")
-        yield from zip(*(unpack_block(block) for block in blocks if block is not None), strict=True)
+        sources, references = (unpack_block(block) for block in blocks if block is not None)
+        for source, reference in zip(sources, references, strict=True):
+            yield (
+                parse_source(source, has_position=record.phase.documents),
+                parse_reference(reference, has_words=record.feedback.shows_post_edits),
+            )

@@ -18,7 +18,8 @@ from lambdas.errors import OrganiserError
 from task.atomic_files import PRIVATE, open_staged
 
 FORMAT = "banditmt-archive"
-VERSION = 1
+VERSION = 2  # of what is written
+READABLE_VERSIONS = (1, 2)  # version 1 has no feedback but one number, no documents and no log-probabilities
 HEADER, END = "archive", "end"  # the kinds of the first line and the last
 GZIP_LEVEL = 6
 MAX_LINE_BYTES = 8_000_000  # enough for the checkpoints of a billion sentences; bounds the memory that a file can take
@@ -116,8 +117,9 @@ def _parse_line(path: Path, number: int, text: bytes) -> tuple[str, Any]:
 def _check_header(path: Path, kind: str, fields: Any) -> None:
     if kind != HEADER or not isinstance(fields, dict) or fields.get("format") != FORMAT:
         raise ArchiveError(f"{path} is not a banditmt archive")
-    if fields.get("version") != VERSION:
+    if fields.get("version") not in READABLE_VERSIONS:
+        readable = " and ".join(map(str, READABLE_VERSIONS))
         raise ArchiveError(
-            f"{path} has version {fields.get('version')} of the format, but this program reads version {VERSION}: "
+            f"{path} has version {fields.get('version')} of the format, but this program reads versions {readable}: "
             "use the program that wrote it"
         )

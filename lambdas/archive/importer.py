@@ -152,7 +152,7 @@ class _Restorer:
     def _restore_text(self, phase: str, records: Iterable[Record]) -> None:
         record = self._phases[phase]
         pairs = (each.pair for each in records if isinstance(each, ArchivedPair))
-        load_phase(self._store, record.phase, pairs, feedback=record.feedback)
+        load_phase(self._store, record.phase, pairs, language=record.language)
 
 
 def _section_of(record: Record) -> object:

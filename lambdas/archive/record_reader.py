@@ -26,10 +26,13 @@ from lambdas.audit import is_close, sequence_problem
 from lambdas.errors import OrganiserError, ServiceError
 from lambdas.registry import ApiKey, Participant, PhaseRecord
 from lambdas.service import check_translation
-from lambdas.task_loader import check_fingerprint
+from lambdas.task_loader import SentencePair, check_fingerprint
 from lambdas.tokens import MAX_KEYS, KeyRing
 from leaderboard.families import Role, RoleKind
 from leaderboard.metrics import bleu
+from leaderboard.metrics.post_edit import PostEditStatistics
+from task.feedback import SENTENCE_BLEU
+from task.limits import is_log_probability
 from task.names import is_name, is_run_id
 from task.rounds import Round, Run
 
@@ -66,18 +69,35 @@ def _round_problem(record: PhaseRecord, played: Round) -> str | None:
     """Return what is wrong with a round by itself, or None."""
     if not (0 <= played.observed_reward <= 1 and 0 <= played.true_reward <= 1):
         return "a reward lies between 0 and 1"
-    try:
-        earned = bleu.sentence_score(bleu.BleuStatistics.from_bytes(played.statistics))
-    except ValueError as failure:
-        return str(failure)
-    if not is_close(played.true_reward, earned):
-        return f"the true reward is {played.true_reward}, but its statistics give {earned}"
+    if problem := _statistics_problem(record, played):
+        return problem
     if not record.feedback.has_noise and played.observed_reward != played.true_reward:
         return "the observed reward is not the true reward, but this phase has no feedback noise"
     try:
         check_translation(played.translation)
     except ServiceError as refused:
         return refused.message
+    if played.log_probability is not None and not is_log_probability(played.log_probability):
+        return "the log-probability is not a finite number of at most 0"
+    if record.feedback.shows_post_edits != (played.post_edit is not None):
+        return "a round has a post-edit if, and only if, its phase shows them"
+    return None
+
+
+def _statistics_problem(record: PhaseRecord, played: Round) -> str | None:
+    """Return what is wrong with the statistics of a round, or None."""
+    try:
+        if record.feedback.shows_post_edits:
+            counts = PostEditStatistics.from_bytes(played.statistics).bleu
+        else:
+            counts = bleu.BleuStatistics.from_bytes(played.statistics)
+    except ValueError as failure:
+        return str(failure)
+    if record.feedback.metric is not SENTENCE_BLEU:
+        return None  # only the translation and the reference tell the score
+    earned = bleu.sentence_score(counts)
+    if not is_close(played.true_reward, earned):
+        return f"the true reward is {played.true_reward}, but its statistics give {earned}"
     return None
 
 
@@ -227,8 +247,7 @@ class _RecordReader:
             if name not in self._phases:
                 raise self._error(f"a text of phase {name!r}, which is not in the archive")
             self._check_new("text", name)
-            pairs = ((line.fields["source"], line.fields["reference"]) for line in group)
-            for pair in check_fingerprint(self._phases[name], pairs):
+            for pair in check_fingerprint(self._phases[name], _sentence_pairs(group)):
                 yield ArchivedPair(name, pair)
 
     def _check_participant(self, participant: str) -> None:
@@ -246,3 +265,15 @@ class _RecordReader:
 
 def _section_of(kind: str) -> str:
     return "run" if kind == "round" else kind
+
+
+def _sentence_pairs(lines: Iterable[Line]) -> Iterator[SentencePair]:
+    """Yield the pairs of a text. Documents are numbered: their ids are not in the archive, only positions are."""
+    document = 0
+    for line in lines:
+        source, reference, position = line.fields["source"], line.fields["reference"], line.fields.get("position")
+        if position is None:
+            yield source, reference
+            continue
+        document += position == 0
+        yield source, reference, str(document)

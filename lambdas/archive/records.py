@@ -8,7 +8,8 @@ from lambdas.registry import ApiKey, Participant, PhaseRecord
 from lambdas.task_loader import SentencePair
 from lambdas.tokens import KeyRing
 from leaderboard.families import Role
-from leaderboard.metrics.bleu import BleuStatistics
+from leaderboard.metrics.packing import pack_counts
+from leaderboard.metrics.post_edit import all_counts, bleu_counts
 from task.rounds import Round, Run
 
 # Kinds in the order of the file; rounds follow their run. Keys are last, so that no participant can play before
@@ -54,6 +55,12 @@ FIELD_TYPES: dict[str, dict[str, type]] = {
     "text": {"phase": str, "source": str, "reference": str},
     "key": {"digest": str, "participant": str, "created_at": int, "revoked": bool},
     END: {"lines": int, "sha256": str},
+}
+# Fields since version 2, which a line may leave out.
+OPTIONAL_FIELD_TYPES: dict[str, dict[str, type]] = {
+    "phase": {"feedback": str, "metric": str, "documents": bool, "language": str, "schedule": object},
+    "round": {"log_probability": float, "post_edit": str},
+    "text": {"position": int},
 }
 # The fields of a round whose names in the file differ from those of ``task.rounds.Round``.
 _ROUND_ATTRIBUTES = {
@@ -103,8 +110,9 @@ Record = Header | ArchivedPhase | Participant | Role | Run | Round | ArchivedPai
 
 def check_fields(kind: str, fields: Any) -> None:
     """Raise an error unless a line has exactly the fields of its kind, with their types, and no number over 64 bits."""
-    types = FIELD_TYPES[kind]
-    if not isinstance(fields, dict) or fields.keys() != types.keys():
+    required = FIELD_TYPES[kind]
+    types = required | OPTIONAL_FIELD_TYPES.get(kind, {})
+    if not isinstance(fields, dict) or not required.keys() <= fields.keys() <= types.keys():
         raise ValueError
     for name, value in fields.items():
         if types[name] is not object and type(value) is not types[name]:
@@ -115,21 +123,20 @@ def check_fields(kind: str, fields: Any) -> None:
 
 def from_round(played: Round) -> dict[str, Any]:
     """Return the fields of a round. Its run is not among them: it is on the line before the run's first round."""
-    counts = BleuStatistics.from_bytes(played.statistics)
     fields = {name: getattr(played, _ROUND_ATTRIBUTES.get(name, name)) for name in FIELD_TYPES["round"]}
-    return {**fields, "statistics": [*counts.matches, *counts.candidates, counts.reference_length]}
+    more = {name: getattr(played, name) for name in OPTIONAL_FIELD_TYPES["round"]}
+    known = {name: value for name, value in more.items() if value is not None}
+    return {**fields, **known, "statistics": all_counts(played.statistics)}
 
 
 def to_round(run: Run, fields: dict[str, Any]) -> Round:
     """Return the round that a line holds; raise ValueError if its statistics are impossible."""
-    m1, m2, m3, m4, c1, c2, c3, c4, reference_length = fields["statistics"]
-    counts = BleuStatistics((m1, m2, m3, m4), (c1, c2, c3, c4), reference_length)
-    pairs = zip(counts.matches, counts.candidates, strict=True)
-    if not all(type(count) is int for count in fields["statistics"]):
+    counts = fields["statistics"]
+    if not all(type(count) is int and 0 <= count < _MAX_COUNT for count in counts):
         raise ValueError
-    if not all(0 <= matches <= candidates < _MAX_COUNT for matches, candidates in pairs):
-        raise ValueError
-    if not 0 <= reference_length < _MAX_COUNT:
+    packed = pack_counts(counts)
+    bleu = bleu_counts(packed)
+    if not all(matches <= candidates for matches, candidates in zip(bleu.matches, bleu.candidates, strict=True)):
         raise ValueError
     attributes = {_ROUND_ATTRIBUTES.get(name, name): value for name, value in fields.items()}
-    return Round(run, **{**attributes, "statistics": counts.to_bytes()})
+    return Round(run, **{**attributes, "statistics": packed})

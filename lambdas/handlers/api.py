@@ -80,6 +80,18 @@ class Resolver(APIGatewayRestResolver):
                 raise errors.BadRequestError(f"the field {name} is missing or not a string")
         return [value for value in values if isinstance(value, str)]
 
+    def number_field(self, name: str) -> float | None:
+        """Return a field of the JSON body, or None if it is absent or null; raise BadRequestError unless a number."""
+        value = _json_object(self.current_event.raw_event).get(name)
+        if value is None:
+            return None
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            raise errors.BadRequestError(f"the field {name} is not a number")
+        try:
+            return float(value)
+        except OverflowError:
+            raise errors.BadRequestError(f"the field {name} is not a number that a computer can hold") from None
+
     @property
     def route_name(self) -> str:
         """The method and the path template, as in the list of routes."""

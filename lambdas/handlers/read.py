@@ -30,8 +30,8 @@ def _add_api_routes(app: Resolver) -> None:
 
     @app.get("/v1/phases")
     def phases() -> Response[str]:
-        app.participant()
-        return json_response({"phases": [phase.as_dict() for phase in wiring.service().phases()]})
+        participant = app.participant()
+        return json_response({"phases": [phase.as_dict() for phase in wiring.service().phases(participant)]})
 
     @app.get("/v1/leaderboard/<phase>")
     def leaderboard(phase: str) -> Response[str]:

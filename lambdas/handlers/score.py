@@ -11,7 +11,9 @@ def _add_routes(app: Resolver) -> None:
     def translate(run: str) -> Response[str]:
         participant = app.participant()
         sentence, translation = app.text_fields("id", "translation")
-        return json_response(wiring.service().translate(participant, run, sentence, translation).as_dict())
+        log_probability = app.number_field("log_probability")
+        answer = wiring.service().translate(participant, run, sentence, translation, log_probability)
+        return json_response(answer.as_dict())
 
 
 handler = LambdaFunction(_add_routes)

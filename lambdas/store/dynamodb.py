@@ -333,7 +333,7 @@ def _run_item(run: Run, index: int) -> Item:
 
 
 def _round_item(played: Round) -> Item:
-    return {
+    item = {
         **_run_item(played.run, played.index),
         "translation": {"S": played.translation},
         "shown": {"S": repr(played.observed_reward)},
@@ -343,6 +343,11 @@ def _round_item(played: Round) -> Item:
         "clean_ticks": {"N": str(played.true_ticks)},
         "committed_at": {"N": str(played.committed_at)},
     }
+    if played.log_probability is not None:
+        item["log_probability"] = {"S": repr(played.log_probability)}
+    if played.post_edit is not None:
+        item["post_edit"] = {"S": played.post_edit}
+    return item
 
 
 def _to_run(item: Item) -> Run:
@@ -369,4 +374,6 @@ def to_round(item: Item) -> Round:
         int(item["shown_ticks"]["N"]),
         int(item["clean_ticks"]["N"]),
         int(item["committed_at"]["N"]),
+        float(item["log_probability"]["S"]) if "log_probability" in item else None,
+        item["post_edit"]["S"] if "post_edit" in item else None,
     )

@@ -17,7 +17,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import astuple
 from itertools import islice
 from pathlib import Path
@@ -56,23 +56,29 @@ CREATE TABLE IF NOT EXISTS rounds (
     run INTEGER NOT NULL, position INTEGER NOT NULL, translation TEXT NOT NULL,
     shown REAL NOT NULL, clean REAL NOT NULL, statistics BLOB NOT NULL,
     shown_ticks INTEGER NOT NULL, clean_ticks INTEGER NOT NULL, committed_at INTEGER NOT NULL,
+    log_probability REAL, post_edit TEXT,
     PRIMARY KEY (run, position)
 ) WITHOUT ROWID;
 """
+_ADDED_COLUMNS = {"log_probability": "REAL", "post_edit": "TEXT"}  # of rounds, since version 0.1
 _RUN_COLUMNS = "runs.id, participant, phase, system, attempt, opened_at, key"
-_ROUND_COLUMNS = "position, translation, shown, clean, statistics, shown_ticks, clean_ticks, committed_at"
+_ROUND_COLUMNS = (
+    "position, translation, shown, clean, statistics, shown_ticks, clean_ticks, committed_at, "
+    "log_probability, post_edit"
+)
 # One statement is one transaction. The round is written if its run and its predecessor exist, and it does not exist
 # itself. (INSERT ... SELECT would read the table that it writes, so SQLite would create a temporary table every time.)
 _APPEND = """
 INSERT INTO rounds VALUES (
     (SELECT number FROM runs WHERE id = ?1 AND
         (?2 = 0 OR EXISTS (SELECT 1 FROM rounds WHERE run = number AND position = ?2 - 1))),
-    ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+    ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
 ON CONFLICT DO NOTHING
 """
 _RUN_OR_PREDECESSOR_MISSING = "NOT NULL constraint failed: rounds.run"
 _RESTORE = """
-INSERT INTO rounds SELECT number, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 FROM runs WHERE id = ?1 ON CONFLICT DO NOTHING
+INSERT INTO rounds SELECT number, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 FROM runs WHERE id = ?1
+ON CONFLICT DO NOTHING
 """
 
 
@@ -113,8 +119,18 @@ class SQLiteStore:
         with self._write_lock:
             try:
                 self._writer_connection().executescript(_SCHEMA)
+                self._add_columns()
             except sqlite3.DatabaseError as failure:
                 raise StoreError(f"cannot use {self.path} as a SQLite store: {failure}") from failure
+
+    def _add_columns(self) -> None:
+        """Give the rounds of an older store the columns that were added since."""
+        connection = self._writer_connection()
+        known = {name for _, name, *_ in connection.execute("PRAGMA table_info(rounds)")}
+        for name, kind in _ADDED_COLUMNS.items():
+            if name not in known:
+                with _suppress_duplicate_column():
+                    connection.execute(f"ALTER TABLE rounds ADD COLUMN {name} {kind}")
 
     def close(self) -> None:
         with self._write_lock, self._read_lock:
@@ -320,7 +336,19 @@ def _round_values(played: Round) -> tuple[Any, ...]:
         played.observed_ticks,
         played.true_ticks,
         played.committed_at,
+        played.log_probability,
+        played.post_edit,
     )
+
+
+@contextmanager
+def _suppress_duplicate_column() -> Iterator[None]:
+    """Ignore that another process was faster to add a column."""
+    try:
+        yield
+    except sqlite3.OperationalError as failure:
+        if "duplicate column" not in str(failure):
+            raise
 
 
 class _ForkGuard:

@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from leaderboard.metrics.bleu import EMPTY_STATISTICS, BleuStatistics, corpus_bleu
+from leaderboard.metrics.post_edit import bleu_counts
 from task.layout import Layout
 from task.rounds import TICKS, RoundResult, to_ticks
 
 CHECKPOINTS_PER_DECADE = 300  # keeps the curve of the largest run under 2,000 points
 SPARSE_STEP = 6  # every sixth checkpoint is enough to draw a curve
+BANDIT_BYTES = 9  # of the statistics of nearly every round of a bandit phase: the hot path
 MAX_ROUNDS = 4_000_000  # of a run whose curve has checkpoints to its end
 
 
@@ -115,7 +117,8 @@ class OnlineRecord:
             if not index:
                 first_at = committed_at
             last_at = committed_at
-            ticks, statistics = to_ticks(reward), unpack(packed)
+            statistics = unpack(packed) if len(packed) == BANDIT_BYTES else bleu_counts(packed)
+            ticks = to_ticks(reward)
             total.add(ticks, statistics)
             if held_out is not None:
                 held_out.add(ticks, statistics)

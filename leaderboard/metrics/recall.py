@@ -6,7 +6,7 @@ itself. R1 is the recall of those that exactly one earlier reference has: a syst
 R0+1 counts both together. Recall is of word types per sentence: neither alignment nor the number of occurrences counts.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from importlib.metadata import version
 from typing import NamedTuple
 
@@ -65,8 +65,8 @@ class RecallCounts(NamedTuple):
         return cls(tuple(counts[:half]), tuple(counts[half:]))
 
 
-class RecallCounter:
-    """Counts recall sentence by sentence, in the order in which they were translated.
+class ConfirmedWords:
+    """Which words the references so far have confirmed, and how often.
 
     Args:
         counts: Tells which tokens count; ``content_words(language)`` for words, ``every_token`` for subwords.
@@ -79,18 +79,36 @@ class RecallCounter:
         self._counts, self._max, self._known = counts, max_repetitions, known
         self._references: dict[str, int] = {}  # by word, the number of earlier references that have it
 
-    def add(self, hypothesis: str, reference: str) -> RecallCounts:
-        """Count one sentence, split on whitespace, and remember its reference."""
-        wanted_words = {token for token in reference.split() if self._counts(token)}
-        proposed = set(hypothesis.split())
-        found, wanted = [0] * (self._max + 1), [0] * (self._max + 1)
-        for word in wanted_words:
+    def add(self, reference: str) -> list[list[str]]:
+        """Return the words of a reference by the number of earlier references that have them, and remember it.
+
+        The reference is split on whitespace. Words come in the order of the sentence.
+        """
+        wanted: list[list[str]] = [[] for _ in range(self._max + 1)]
+        for word in dict.fromkeys(filter(self._counts, reference.split())):
             earlier = self._references.get(word, 0)
             self._references[word] = earlier + 1
             if earlier <= self._max and word not in self._known:
-                wanted[earlier] += 1
-                found[earlier] += word in proposed
-        return RecallCounts(tuple(found), tuple(wanted))
+                wanted[earlier].append(word)
+        return wanted
+
+
+def count_recall(hypothesis: str, wanted: Sequence[Collection[str]]) -> RecallCounts:
+    """Count the wanted words, by number of repetitions, that a hypothesis has."""
+    proposed = set(hypothesis.split())
+    found = tuple(sum(word in proposed for word in words) for words in wanted)
+    return RecallCounts(found, tuple(map(len, wanted)))
+
+
+class RecallCounter:
+    """Counts recall sentence by sentence, in the order in which they were translated; see ``ConfirmedWords``."""
+
+    def __init__(self, counts: WordFilter, *, max_repetitions: int = 1, known: Collection[str] = frozenset()) -> None:
+        self._confirmed = ConfirmedWords(counts, max_repetitions=max_repetitions, known=known)
+
+    def add(self, hypothesis: str, reference: str) -> RecallCounts:
+        """Count one sentence, split on whitespace, and remember its reference."""
+        return count_recall(hypothesis, self._confirmed.add(reference))
 
 
 def total_recall(many: Iterable[RecallCounts], max_repetitions: int = 1) -> RecallCounts:
@@ -118,9 +136,14 @@ def content_words(language: str) -> WordFilter:
     stop_words = frozenset(stopwordsiso.stopwords(base))
 
     def is_content_word(token: str) -> bool:
-        return token.lower() not in stop_words and any(map(str.isalnum, token))
+        return token.lower() not in stop_words and any_word(token)
 
     return is_content_word
+
+
+def any_word(token: str) -> bool:
+    """Keep every token with a letter or digit: for languages without a list of stop words."""
+    return any(map(str.isalnum, token))
 
 
 def every_token(token: str) -> bool:  # noqa: ARG001 (a filter that keeps everything)

@@ -30,7 +30,10 @@ class BoardApi:
         return Participant("visitor", 1)
 
     def phases(self):
-        return [PhaseInfo(name, board.state, board.total, True, 1) for name, board in self.boards.items()]
+        return [
+            PhaseInfo(name, board.state, board.total, True, 1, "bandit", "sentence-bleu", "sentBLEU")
+            for name, board in self.boards.items()
+        ]
 
     def leaderboard(self, viewer, phase):
         if phase not in self.boards:

@@ -1,10 +1,11 @@
 """A small task for tests: three phases whose references are made of words that occur nowhere else."""
 
+from dataclasses import replace
+
 from lambdas.answers import Answer
 from lambdas.registry import Registry
 from lambdas.service import Service
 from lambdas.task_loader import load_phase
-from task.feedback import FeedbackSpec
 from task.layout import Layout
 from task.phases import Phase
 
@@ -29,7 +30,8 @@ def pairs(phase):
 def load(store, *, feedback=None, runs=None, phases=PHASES, block_size=3):
     """Blocks of three sentences, so that even these phases have several."""
     for phase in phases:
-        load_phase(store, phase, pairs(phase), feedback=feedback or FeedbackSpec(), runs=runs, block_size=block_size)
+        chosen = replace(phase, feedback=feedback) if feedback else phase
+        load_phase(store, chosen, pairs(phase), language="en", runs=runs, block_size=block_size)
 
 
 def participant(store, service, name="acme"):

@@ -192,7 +192,7 @@ class TestVisibility:
 
     @given(st.builds(Layout, st.integers(2, 12), st.integers(1, 50), st.integers(1, 200)))
     def test_no_pass_appears_before_it_is_over(self, layout):
-        record = PhaseRecord(Phase("dev", layout, repeatable=True), FeedbackSpec(), 512, "", 1)
+        record = PhaseRecord(Phase("dev", layout, repeatable=True), 512, "", 1)
         for number, end in enumerate(scoreboard.board_phase(record).held_out.ends):
             assert end / layout.total <= (number + 1) / layout.blocks
 

@@ -5,10 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lambdas.scoring import Scorer
+from lambdas.text_lines import Reference
 from leaderboard.metrics.bleu import count_ngram_matches
 from task.feedback import FeedbackSpec
 
-HYPOTHESIS, REFERENCE = "the cat sat on the mat", "the cat is on the mat"
+HYPOTHESIS, REFERENCE = "the cat sat on the mat", Reference("the cat is on the mat")
 FINGERPRINT = "f" * 64
 NOISES = ["granular:5", "high-variance:1", "skewed:0.5", "binary:0.3"]
 
@@ -20,7 +21,7 @@ def scorer(noise="none", seed=3, fingerprint=FINGERPRINT):
 def test_without_noise_the_learner_observes_the_true_reward():
     scored = scorer().score(HYPOTHESIS, REFERENCE, run="r", index=0)
     assert scored.observed_reward == scored.true_reward == pytest.approx(0.142872, abs=5e-7)
-    assert scored.statistics == count_ngram_matches(HYPOTHESIS, REFERENCE)
+    assert scored.statistics == count_ngram_matches(HYPOTHESIS, REFERENCE.text).to_bytes()
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -32,7 +33,7 @@ def test_noise_changes_only_the_observed_reward(noise):
 
 @given(st.sampled_from(NOISES), st.text("ab ", max_size=8), st.integers(0, 2**40))
 def test_the_observed_reward_stays_between_0_and_1(noise, hypothesis, index):
-    assert 0 <= scorer(noise).score(hypothesis, "a b a", run="r", index=index).observed_reward <= 1
+    assert 0 <= scorer(noise).score(hypothesis, Reference("a b a"), run="r", index=index).observed_reward <= 1
 
 
 def test_noise_depends_on_seed_text_run_and_round_and_on_nothing_else():
@@ -49,6 +50,6 @@ def test_noise_depends_on_seed_text_run_and_round_and_on_nothing_else():
 
 def test_noise_is_unbiased_over_rounds():
     noisy = scorer("high-variance:0.5", seed=1)
-    scored = [noisy.score("a b", "a b c", run="r", index=k) for k in range(2_000)]
+    scored = [noisy.score("a b", Reference("a b c"), run="r", index=k) for k in range(2_000)]
     mean = sum(each.observed_reward for each in scored) / len(scored)
     assert mean == pytest.approx(scored[0].true_reward, abs=0.012)

@@ -1,5 +1,7 @@
 """Loading a task: resumable, idempotent, and strict about what it takes."""
 
+from dataclasses import replace
+
 import pytest
 
 from lambdas.errors import UnavailableError
@@ -38,7 +40,8 @@ def load_large(store, pairs=None):
 def served_pairs(store, record):
     library = SentenceReader(store)
     return [
-        (library.source(record, index), library.reference(record, index)) for index in range(record.phase.layout.total)
+        (library.source(record, index).text, library.reference(record, index).text)
+        for index in range(record.phase.layout.total)
     ]
 
 
@@ -66,7 +69,7 @@ def test_another_text_is_refused(sqlite):
     with pytest.raises(LoadError, match="loaded already, with other sentences"):
         load_phase(sqlite, tasks.DEV, changed)
     with pytest.raises(LoadError, match="loaded already"):
-        load_phase(sqlite, tasks.DEV, tasks.pairs(tasks.DEV), feedback=FeedbackSpec("granular:5"))
+        load_phase(sqlite, replace(tasks.DEV, feedback=FeedbackSpec("granular:5")), tasks.pairs(tasks.DEV))
 
 
 @pytest.mark.parametrize("fail_at", range(0, 2 * (LARGE.layout.total // 2 + 1), 20))

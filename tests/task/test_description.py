@@ -100,6 +100,13 @@ POST_EDITED = replace(
 )
 
 
+def test_a_task_with_documents_serves_them_only_if_it_says_so():
+    assert not DESCRIPTION.phase("dev").documents
+    served = replace(DESCRIPTION, serves_documents=True)
+    assert served.phase("dev").documents
+    assert parse_description(served.to_json()) == served
+
+
 def test_format_2_says_more_of_feedback_and_of_the_task():
     written = json.loads(POST_EDITED.to_json())
     assert written["format"] == 2
@@ -110,6 +117,7 @@ def test_format_2_says_more_of_feedback_and_of_the_task():
         "signature": "sentChrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|v:1|perturb:skewed:2",
     }
     assert written["phases"]["dev"]["feedback"]["kind"] == "bandit"
+    assert written["documents"] is False
     assert written["about"] == {"title": "Shop", "contact": "organiser@example.org", "out_of_domain_url": ""}
 
 
@@ -124,7 +132,9 @@ def test_a_phase_has_its_own_feedback_or_that_of_the_task():
 
 
 def test_a_phase_with_held_out_passes_cannot_show_post_edits():
-    text = TEXT.replace('"format": 1', '"format": 2, "about": {"title": "", "contact": "", "out_of_domain_url": ""}')
+    text = TEXT.replace(
+        '"format": 1', '"format": 2, "documents": true, "about": {"title": "", "contact": "", "out_of_domain_url": ""}'
+    )
     text = text.replace('"perturbation": "skewed:2"', '"kind": "post-edit", "metric": "chrf", "perturbation": "none"')
     with pytest.raises(DescriptionError, match="phase dev shows post-edits, so it cannot have held-out passes"):
         parse_description(text)

@@ -85,7 +85,7 @@ def test_a_file_with_a_flipped_bit_is_refused_or_reads_the_same(archive, tmp_pat
         (lambda text: text.replace(b'{"two":[1,0.1]}', b'{"two":[1,0.1'), "is damaged in line 3"),
         (lambda text: text.replace(b'{"two":[1,0.1]}', b'{"two":1,"three":2}'), "is damaged in line 3"),
         (lambda text: text.replace(b'{"two":[1,0.1]}', b"[" * 100_000), "is damaged in line 3"),
-        (lambda text: text.replace(b'"version":1', b'"version":2'), "has version 2 of the format, but this program"),
+        (lambda text: text.replace(b'"version":1', b'"version":3'), "has version 3 of the format, but this program"),
         (lambda text: text.replace(b'"banditmt-archive"', b'"another"'), "is not a banditmt archive"),
         (lambda text: b"some text\nand more\n", "is not a banditmt archive"),
         (lambda text: b"[]\n", "is not a banditmt archive"),

@@ -98,7 +98,7 @@ class TestWithoutTexts:
         record = Registry(sqlite).require_phase("dev")
         other = [("anders", "different")] * tasks.DEV.layout.distinct
         with pytest.raises(LoadError, match="with other sentences or rules"):
-            load_phase(sqlite, tasks.DEV, other, feedback=record.feedback)
+            load_phase(sqlite, record.phase, other)
         with pytest.raises(LoadError, match="with other sentences or rules"):
             load_phase(sqlite, tasks.DEV, tasks.pairs(tasks.DEV))  # the right text, but other feedback
         with pytest.raises(MissingBlockError):

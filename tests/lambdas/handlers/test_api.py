@@ -86,6 +86,36 @@ class TestAnswers:
         assert read.handler(request, CONTEXT)["statusCode"] == 200
 
 
+class TestLogProbabilities:
+    def send(self, client, pending, log_probability):
+        run, token = pending
+        body = {"id": token, "translation": "ein seil", "log_probability": log_probability}
+        return client.send(score, "POST", f"/v1/runs/{run}/translations", body)
+
+    @pytest.mark.parametrize("log_probability", [-2.5, -3, 0, None])
+    def test_a_submission_may_carry_one(self, client, pending, sqlite, log_probability):
+        assert self.send(client, pending, log_probability)[0] == 200
+        assert sqlite.round(pending[0], 0).log_probability == log_probability
+
+    @pytest.mark.parametrize(
+        ("log_probability", "message"),
+        [
+            (0.5, "log_probability is a finite number of at most 0: a natural logarithm"),
+            (float("nan"), "log_probability is a finite number of at most 0: a natural logarithm"),
+            (float("-inf"), "log_probability is a finite number of at most 0: a natural logarithm"),
+            ("-1", "the field log_probability is not a number"),
+            (True, "the field log_probability is not a number"),
+            ([-1], "the field log_probability is not a number"),
+            (-(10**400), "the field log_probability is not a number that a computer can hold"),
+        ],
+    )
+    def test_a_wrong_one_is_refused_and_nothing_is_committed(self, client, pending, sqlite, log_probability, message):
+        response = self.send(client, pending, log_probability)
+        assert refusal(response) == (400, "bad_request")
+        assert response[1]["message"] == message
+        assert sqlite.round(pending[0], 0) is None
+
+
 class TestRefusals:
     @pytest.mark.parametrize("key", [None, "", "wrong", "bmt_" + "a" * 43, "ä"])
     def test_without_a_valid_key(self, pending, key):

@@ -168,8 +168,16 @@ class TestPhaseStates:
     def test_the_states_of_phases_are_public(self, embedded):
         store, _, _ = embedded
         closed = self.gate(store, PhaseState.CLOSED)
+        common = {
+            "feedback": "bandit",
+            "metric": "sentence-bleu",
+            "signature": "sentBLEU|nrefs:1|case:mixed|eff:yes|tok:none|smooth:floor[0.01]|nomatch:floored|v:1",
+            "opens_at": None,
+            "closes_at": None,
+            "runs_left": None,
+        }
         assert [phase.as_dict() for phase in closed.phases()] == [
-            {"phase": "training", "state": "open", "total": 4, "repeatable": False, "runs": 100},
-            {"phase": "mock", "state": "closed", "total": 5, "repeatable": True, "runs": 1000},
-            {"phase": "dev", "state": "open", "total": 14, "repeatable": True, "runs": 1000},
+            {"phase": "training", "state": "open", "total": 4, "repeatable": False, "runs": 100, **common},
+            {"phase": "mock", "state": "closed", "total": 5, "repeatable": True, "runs": 1000, **common},
+            {"phase": "dev", "state": "open", "total": 14, "repeatable": True, "runs": 1000, **common},
         ]

@@ -1,0 +1,28 @@
+"""Points in time: stored as milliseconds since 1970, read and written as ISO 8601."""
+
+from datetime import UTC, datetime
+
+
+class TimeError(ValueError):
+    """A text is not a point in time."""
+
+
+def iso_time(milliseconds: int | None) -> str | None:
+    """Return a time as ISO 8601 in UTC, to the second; None stays None."""
+    if milliseconds is None:
+        return None
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def parse_time(text: str) -> int:
+    """Return the milliseconds of a time in ISO 8601 with a time zone, such as 2026-05-01T12:00+02:00 or ...Z.
+
+    Raises TimeError for anything else: without a zone, a deadline would mean another moment on another machine.
+    """
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise TimeError(f"not a time in ISO 8601: {text!r}; write it like 2026-05-01T12:00:00Z") from None
+    if time.tzinfo is None:
+        raise TimeError(f"{text} has no time zone; write it like {text}Z, or with the offset from UTC")
+    return int(time.timestamp() * 1000)
