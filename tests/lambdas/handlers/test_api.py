@@ -9,7 +9,6 @@ from lambdas import errors, wiring
 from lambdas.handlers import api, read, score
 from lambdas.registry import PhaseState, Registry
 from lambdas.service import Service
-from lambdas.store.dynamodb import DynamoDBStore
 from tests.lambdas import tasks
 from tests.lambdas.handlers.events import CONTEXT, Client, event
 
@@ -279,31 +278,6 @@ class TestFailures:
         assert "secretref" not in repr(vars(record)) + json.dumps(body) + caplog.text
 
 
-def test_every_error_has_its_own_code():
-    def tree(error):
-        return [error, *(below for child in error.__subclasses__() for below in tree(child))]
-
-    listed = {error.code: error.status for error in tree(errors.ServiceError)}
-    assert listed == {
-        "bad_request": 400,
-        "invalid_translation": 400,
-        "invalid_key": 403,
-        "phase_closed": 403,
-        "run_not_found": 404,
-        "phase_not_found": 404,
-        "not_found": 404,
-        "already_played": 409,
-        "translation_conflict": 409,
-        "wrong_sentence": 409,
-        "run_finished": 410,
-        "too_large": 413,
-        "throttled": 429,
-        "quota_exceeded": 429,
-        "internal": 500,
-        "unavailable": 503,
-    }
-
-
 def test_a_429_has_a_retry_after_header(client, sqlite):
     Registry(sqlite).set_phase_state("dev", PhaseState.OPEN, runs=0)
     status, body, headers = client.open_run("dev", "one-too-many")
@@ -362,25 +336,6 @@ def test_in_lambda_a_function_is_traced_without_its_response(client, monkeypatch
     function = api.LambdaFunction(read._add_routes)
     assert function(event("GET", "/v1/phases", key=client.key), CONTEXT)["statusCode"] == 200
     assert traced == ["/v1/phases"]
-
-
-class TestWiring:
-    def test_the_environment_names_the_store(self, sqlite, monkeypatch):
-        tasks.load(sqlite)
-        monkeypatch.setenv("BANDITMT_STORE", f"sqlite:{sqlite.path}")
-        wiring.use_service(None)
-        assert wiring.service() is wiring.service()
-        assert [phase.phase for phase in wiring.service().phases()] == ["training", "mock", "dev"]
-        wiring.use_service(None)
-
-    def test_in_the_cloud_the_region_is_enough(self, monkeypatch):
-        monkeypatch.delenv("BANDITMT_STORE", raising=False)
-        monkeypatch.setenv("AWS_REGION", "eu-central-1")
-        wiring.use_service(None)
-        store = wiring.service()._store
-        assert isinstance(store, DynamoDBStore)
-        assert store._client.meta.region_name == "eu-central-1"
-        wiring.use_service(None)
 
 
 def test_the_longest_translation_fits_the_limit_on_bodies():
