@@ -185,7 +185,7 @@ def _compose(
             gain, length = predict(model, context, length, symbol)
             advance(context, symbol, length)
             left_length = _add_left_word(nodes, node, left_length, model.order - 1, symbol, gain)
-            unknown += symbol >= model.words
+            unknown += symbol >= model.vocabulary_size
         lm_score += gain
     nodes.left_length[node], nodes.right_length[node] = left_length, length
     copy_elements(context, nodes.right[node], length)

@@ -22,7 +22,7 @@ class LanguageModel(NamedTuple):
     keys: Array
     values: Array  # [slot, 2]: log probability of the last word, log back-off weight of the n-gram as context
     order: int
-    words: int  # size of the vocabulary; greater ids are unknown words
+    vocabulary_size: int  # ids from here on are unknown words
 
 
 @compiled
@@ -31,7 +31,7 @@ def predict(model: LanguageModel, context: Array, length: int, word: int) -> tup
 
     The context is most recent word first.
     """
-    if word >= model.words:
+    if word >= model.vocabulary_size:
         word = UNKNOWN
     key = hash_combine(HASH_SEED, word)
     slot = find_slot(model.keys, key)
@@ -76,15 +76,15 @@ class _Ngrams(NamedTuple):
     counts: Array
 
 
-def train_language_model(sentences: Iterator[Array], order: int, words: int) -> LanguageModel:
+def train_language_model(sentences: Iterator[Array], order: int, vocabulary_size: int) -> LanguageModel:
     """Return the model of sentences of word ids, which have no start and end symbols."""
     text = [part for sentence in sentences for part in ((START,), sentence, (END,))]
     if not text:
         raise TrainingError("a language model cannot be trained on an empty text: give it sentences")
-    grams = list(_count_ngrams(np.concatenate(text).astype(np.int64), order, words))
+    grams = list(_count_ngrams(np.concatenate(text).astype(np.int64), order, vocabulary_size))
     adjusted = [_kneser_ney_counts(grams, n) for n in range(order)]
     table = _Table.for_ngrams(grams)
-    lower, hashes = np.full(1, 1.0 / (words - 1)), np.array([HASH_SEED])  # the start symbol is not predicted
+    lower, hashes = np.full(1, 1.0 / (vocabulary_size - 1)), np.array([HASH_SEED])  # the start symbol is not predicted
     for n, (level, counts) in enumerate(zip(grams, adjusted, strict=True)):
         taken = discounts(counts)[np.minimum(counts, 3)]
         total = np.bincount(level.prefix, counts, len(lower))
@@ -93,18 +93,20 @@ def train_language_model(sentences: Iterator[Array], order: int, words: int) -> 
             table.back_off(hashes, np.log10(left, where=left > 0, out=np.zeros_like(left)))
         probability = (counts - taken) / total[level.prefix] + left[level.prefix] * lower[level.suffix]
         lower, hashes = probability, table.add(hashes[level.suffix], level.first, np.log10(probability))
-    return LanguageModel(table.keys, table.values, order, words)
+    return LanguageModel(table.keys, table.values, order, vocabulary_size)
 
 
-def _count_ngrams(text: Array, order: int, words: int) -> Iterator[_Ngrams]:
+def _count_ngrams(text: Array, order: int, vocabulary_size: int) -> Iterator[_Ngrams]:
     """Yield the n-grams of each order, from 1 on; none crosses a sentence boundary."""
-    everything = np.arange(words)
-    yield _Ngrams(np.zeros_like(everything), np.zeros_like(everything), everything, np.bincount(text, minlength=words))
+    everything = np.arange(vocabulary_size)
+    yield _Ngrams(
+        np.zeros_like(everything), np.zeros_like(everything), everything, np.bincount(text, minlength=vocabulary_size)
+    )
     numbers = text
     for n in range(2, order + 1):
         heads, last = numbers[:-1], text[n - 1 :]
         inside = (heads >= 0) & (last != START)
-        combined = heads[inside] * words + last[inside]
+        combined = heads[inside] * vocabulary_size + last[inside]
         _, where, inverse, count = np.unique(combined, return_index=True, return_inverse=True, return_counts=True)
         position = np.flatnonzero(inside)[where]
         yield _Ngrams(numbers[position], numbers[position + 1], text[position], count)

@@ -251,7 +251,7 @@ def _add_copy(
     features[FEATURE.WordPenalty] = -1.0
     options.score[at] = _dot(features, weights)
     log_probability, _ = predict(model, options.symbols[:0], 0, word)
-    unknown = weights[FEATURE.LanguageModel_OOV] if word >= model.words else 0.0
+    unknown = weights[FEATURE.LanguageModel_OOV] if word >= model.vocabulary_size else 0.0
     options.estimate[at] = options.score[at] + weights[FEATURE.LanguageModel] * log_probability + unknown
     end = options.start[at]
     if prefix:

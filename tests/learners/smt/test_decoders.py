@@ -129,10 +129,10 @@ def with_lm_features(words, features):
     for word in (*words, END):
         latest = np.array([*reversed(context[1 - language_model.order :]), 0], np.int32)
         total += predict(language_model, latest, min(len(context), language_model.order - 1), word)[0]
-        context.append(word if word < language_model.words else 0)
+        context.append(word if word < language_model.vocabulary_size else 0)
     features = features.copy()
     features[FEATURE.LanguageModel] = total
-    features[FEATURE.LanguageModel_OOV] = sum(word >= language_model.words for word in words)
+    features[FEATURE.LanguageModel_OOV] = sum(word >= language_model.vocabulary_size for word in words)
     return features
 
 

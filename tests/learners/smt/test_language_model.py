@@ -16,7 +16,7 @@ def probability(model, context, word):
 @pytest.fixture(scope="module")
 def two_sentences():
     """Return a model of <s> a b </s> and <s> a c </s>: too small to estimate discounts, so they are 1/2, 1 and 3/2."""
-    return train_language_model(iter([np.array([A, B]), np.array([A, C])]), order=2, words=6)
+    return train_language_model(iter([np.array([A, B]), np.array([A, C])]), order=2, vocabulary_size=6)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_discounts_fall_back_if_counts_of_counts_are_missing():
 def trigrams():
     rng = np.random.default_rng(1)
     return train_language_model(
-        (rng.zipf(1.5, rng.integers(1, 9)).clip(max=17) + 2 for _ in range(300)), order=3, words=20
+        (rng.zipf(1.5, rng.integers(1, 9)).clip(max=17) + 2 for _ in range(300)), order=3, vocabulary_size=20
     )
 
 
@@ -76,4 +76,4 @@ def test_remembered_words_determine_later_probabilities(trigrams):
 
 def test_an_empty_text_is_an_error():
     with pytest.raises(TrainingError, match="empty text"):
-        train_language_model(iter(()), order=3, words=3)
+        train_language_model(iter(()), order=3, vocabulary_size=3)
