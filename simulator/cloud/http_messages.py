@@ -26,10 +26,17 @@ class HttpRequest:
         return {name.lower(): value for name, value in self.headers}
 
 
+_WEIGHT = re.compile(r"q=(0(\.[0-9]{0,3})?|1(\.0{0,3})?)")  # RFC 9110, section 12.4.2
+
+
 def accepts_gzip(request: HttpRequest) -> bool:
     """Return whether the client accepts a response in gzip."""
-    offers = request.headers_by_name.get("accept-encoding", "").lower().split(",")
-    return any(re.fullmatch(r"\s*gzip\s*(;\s*q=(1(\.0*)?|0?\.\d*[1-9]\d*))?\s*", offer) for offer in offers)
+    for offer in request.headers_by_name.get("accept-encoding", "").lower().split(","):
+        coding, *parameters = (part.strip(" \t") for part in offer.split(";"))
+        weight = _WEIGHT.fullmatch(parameters[0]) if len(parameters) == 1 else None
+        if coding == "gzip" and (not parameters or (weight is not None and float(weight[1]) > 0)):
+            return True
+    return False
 
 
 class HttpResponse(NamedTuple):

@@ -34,6 +34,8 @@ log = logging.getLogger(__name__)
 
 MAX_UNCHECKED_BODY_BYTES = 4_096  # read before the application sees the head: enough for a round
 
+_LENGTH = re.compile(r"[0-9]{1,18}")
+
 
 @dataclass(frozen=True, slots=True)
 class ServerLimits:
@@ -221,7 +223,7 @@ class ConnectionHandler(socketserver.StreamRequestHandler):
             raise RequestRejectedError(RejectionReason.MALFORMED if lengths else RejectionReason.LENGTH_REQUIRED)
         if not lengths:
             return b""
-        if len(lengths) > 1 or not re.fullmatch(r"[0-9]{1,18}", lengths[0], re.ASCII):
+        if len(lengths) > 1 or not _LENGTH.fullmatch(lengths[0]):
             raise RequestRejectedError(RejectionReason.MALFORMED)
         length = int(lengths[0])
         if length > self.server.limits.body_bytes:

@@ -1,7 +1,8 @@
 """The head of an HTTP/1.1 request, parsed strictly: the request line and the headers.
 
 The standard library parses headers by the rules of mail, which accept a lone carriage return as the end of a line and
-much else. Two parsers that disagree about where a header ends let an attacker smuggle requests past a proxy.
+much else. Two parsers that disagree about where a header ends let an attacker smuggle requests past a proxy. So a line
+ends with CRLF here: RFC 9112, section 2.2, lets a server accept a lone line feed, but does not ask it to.
 """
 
 import re
@@ -14,9 +15,10 @@ MAX_LINE_BYTES = 8_192
 MAX_HEADERS = 100
 
 _TOKEN = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # RFC 9110: the syntax of a method or the name of a header
-_REQUEST_LINE = re.compile(rb"(" + _TOKEN + rb") (/[\x21-\x7e]*) HTTP/([0-9])\.([0-9])\r?\n")
-_HEADER = re.compile(rb"(" + _TOKEN + rb"):([^\x00-\x08\x0a-\x1f\x7f]*)\r?\n")
-_EMPTY_LINES = (b"\r\n", b"\n")
+_REQUEST_LINE = re.compile(rb"(" + _TOKEN + rb") (/[\x21-\x7e]*) HTTP/([0-9])\.([0-9])\r\n")
+_HEADER = re.compile(rb"(" + _TOKEN + rb"):([^\x00-\x08\x0a-\x1f\x7f]*)\r\n")
+_EMPTY_LINE = b"\r\n"
+_SEPARATORS = re.compile(r"[ \t,]+")
 
 
 class RequestHead(NamedTuple):
@@ -34,7 +36,7 @@ class RequestHead(NamedTuple):
     @property
     def closes_connection(self) -> bool:
         """Whether this is the last request of its connection."""
-        options = re.split(r"[ \t,]+", ",".join(self.values("connection")).lower())
+        options = _SEPARATORS.split(",".join(self.values("connection")).lower())
         return self.protocol == "HTTP/1.0" or "close" in options
 
 
@@ -45,7 +47,7 @@ def read_request_head(stream: BufferedReader, max_header_bytes: int) -> RequestH
         RequestRejectedError: The head is malformed or too large.
     """
     line = stream.readline(MAX_LINE_BYTES + 1)
-    if line in _EMPTY_LINES:  # RFC 9112, section 2.2: ignore one empty line before a request
+    if line == _EMPTY_LINE:  # RFC 9112, section 2.2: ignore one empty line before a request
         line = stream.readline(MAX_LINE_BYTES + 1)
     if not line:
         return None
@@ -68,7 +70,7 @@ def _read_headers(stream: BufferedReader, max_bytes: int) -> list[tuple[str, str
     headers: list[tuple[str, str]] = []
     size = 0
     # five more bytes: a colon, a space and the end of the line do not count
-    while (line := stream.readline(max_bytes + 5)) not in _EMPTY_LINES:
+    while (line := stream.readline(max_bytes + 5)) != _EMPTY_LINE:
         found = _HEADER.fullmatch(line)
         if not found:
             raise RequestRejectedError(

@@ -357,7 +357,13 @@ def test_large_responses_are_compressed_for_clients_that_accept_it(template: Sam
         ("gzip", True),
         ("deflate, GZIP;q=0.5, br", True),
         ("gzip;q=1.0", True),
+        ("br;q=1.0 , gzip ; q=0.001", True),
+        ("gzip;q=1.000", True),
         ("gzip;q=0", False),
+        ("gzip;q=2", False),
+        ("gzip;q=0.0001", False),  # a weight has at most three decimals
+        ("gzip;q=.5", False),  # and a digit before its point
+        ("gzip;q=0;q=1", False),
         ("gzip;q=0.000", False),
         ("br", False),
         ("not-gzip", False),

@@ -139,6 +139,12 @@ def test_path_and_query_are_separated() -> None:
             b"GET / HTTP/1.1\r\nHost: x\r\nA: b\rx-api-key: c\r\n\r\n",
             400,
         ),  # two headers to a parser that ends lines at CR
+        # two headers to a parser that ends lines at LF, and one to a parser that does not
+        (b"GET / HTTP/1.1\r\nHost: x\r\nA: b\nx-api-key: c\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\nHost: x\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nHost: x\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nHost: x\r\n\n", 400),
+        (b"\nGET / HTTP/1.1\r\nHost: x\r\n\r\n", 400),
         (b"GET / HTTP/1.1\r\nHost: x\r\n: no name\r\n\r\n", 400),
         (b"GET / HTTP/1.1\r\nHost: x\r\nA:" + b" " * 10_000 + b"\x00\r\n\r\n", 400),
         (b"GET\x0b/a\x0cHTTP/1.1\r\nHost: x\r\n\r\n", 400),
