@@ -9,13 +9,14 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import banditmt_client
-from banditmt_client import Progress, Round, Sentence, ServiceError
+from banditmt_client import Phase, Progress, Round, Sentence, ServiceError, TaskInfo, TextConvention
 
 JAVA = Path(__file__).parents[2] / "client_sdk" / "java"
 INITIAL_BACKOFF_MILLISECONDS = 1  # short, so that tests do not wait
@@ -136,8 +137,25 @@ class JavaClient:
     def get_run(self, run: str) -> "JavaRun":
         return JavaRun(self._sdk, self._sdk.call("get_run", self._handle, run))
 
-    def phases(self, *, interrupted: bool = False) -> str:
-        return self._sdk.call("phases_interrupted" if interrupted else "phases", self._handle)["phases"]
+    def phases(self) -> list[Phase]:
+        return _phases(self._sdk.call("phases", self._handle))
+
+    def phases_interrupted(self) -> None:
+        self._sdk.call("phases_interrupted", self._handle)
+
+    def task(self) -> TaskInfo:
+        result = self._sdk.call("task", self._handle)
+        return TaskInfo(
+            title=result.get("title"),
+            source=result["source"],
+            target=result["target"],
+            text=TextConvention(result["text_signature"], result["text_description"]),
+            phases=tuple(_phases(result)),
+            licence=result.get("licence"),
+            contact=result.get("contact"),
+            out_of_domain=None,
+            documents=result["documents"] == "true",
+        )
 
     def leaderboard(self, phase: str) -> str:
         return self._sdk.call("leaderboard", self._handle, phase)["leaderboard"]
@@ -167,9 +185,10 @@ class JavaRun:
         result = self._sdk.call("sentence", self._handle)
         return _sentence(result) if result else None
 
-    def submit(self, translation: Any) -> float:
+    def submit(self, translation: Any, *, log_probability: float | None = None) -> float:
         text = translation if isinstance(translation, str) else None  # in Java, the only value that is no string
-        return float(self._sdk.call("submit", self._handle, text)["score"])
+        number = None if log_probability is None else _java_double(log_probability)
+        return float(self._sdk.call("submit", self._handle, text, number)["score"])
 
     @property
     def last(self) -> Round | None:
@@ -177,7 +196,14 @@ class JavaRun:
         if not result:
             return None
         return Round(
-            result["id"], int(result["index"]), result["source"], result["translation"], float(result["score"])
+            id=result["id"],
+            index=int(result["index"]),
+            source=result["source"],
+            translation=result["translation"],
+            score=float(result["score"]),
+            post_edit=result.get("post_edit"),
+            document=result.get("document"),
+            position=_integer(result.get("position")),
         )
 
     @property
@@ -187,4 +213,43 @@ class JavaRun:
 
 
 def _sentence(result: dict[str, str]) -> Sentence:
-    return Sentence(result["id"], int(result["index"]), int(result["total"]), result["source"])
+    return Sentence(
+        id=result["id"],
+        index=int(result["index"]),
+        total=int(result["total"]),
+        source=result["source"],
+        document=result.get("document"),
+        position=_integer(result.get("position")),
+    )
+
+
+def _phases(result: dict[str, str]) -> list[Phase]:
+    return [_phase(result, f"{number}.") for number in range(int(result["phases"]))]
+
+
+def _phase(result: dict[str, str], prefix: str) -> Phase:
+    return Phase(
+        name=result[prefix + "name"],
+        state=result[prefix + "state"],
+        total=int(result[prefix + "total"]),
+        repeatable=result[prefix + "repeatable"] == "true",
+        feedback=result[prefix + "feedback"],
+        metric=result[prefix + "metric"],
+        signature=result[prefix + "signature"],
+        opens_at=_time(result.get(prefix + "opens_at")),
+        closes_at=_time(result.get(prefix + "closes_at")),
+        runs_left=_integer(result.get(prefix + "runs_left")),
+    )
+
+
+def _integer(text: str | None) -> int | None:
+    return None if text is None else int(text)
+
+
+def _time(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text).astimezone(UTC)
+
+
+def _java_double(number: float) -> str:
+    """Return a number as ``Double.parseDouble`` reads it."""
+    return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}.get(repr(number), repr(number))

@@ -9,17 +9,11 @@ import pytest
 
 from banditmt_client import Client, InvalidLogProbabilityError, ProtocolError, Round, Sentence
 from banditmt_client.environment import TranslationEnvironment
-from tests.client_sdk.conftest import PythonSdk
 from tests.client_sdk.fake_service import RUN, FakeConnection, FakeService, score_of, serving
 
 SENTENCES = ["eins", "zwei", "drei"]
 POST_EDITS = ["one", "two", "three"]
 DOCUMENTS = [("d0", 0), ("d0", 1), ("d1", 0)]
-
-
-@pytest.fixture
-def sdk():
-    return PythonSdk()
 
 
 @pytest.fixture

@@ -57,7 +57,7 @@ def test_without_environment_variables_the_example_says_what_is_missing(java_cla
 def test_phases_and_leaderboard_are_returned(java):
     with serving(["a"]) as server:
         client = java.client(KEY, server.url)
-        assert client.phases() == "[Phase[dev, open, 1, true]]"
+        assert [phase.name for phase in client.phases()] == ["dev"]
         assert client.leaderboard("dev") == "{phase=dev, rows=[]}"
 
 
@@ -89,7 +89,7 @@ def test_the_string_form_of_a_client_shows_its_address_and_no_key(java):
 
 def test_an_interrupted_thread_stops_waiting_and_stays_interrupted(java):
     with serving(["a"], ["delay-before"]) as server, pytest.raises(ConnectionFailedError, match="interrupted while"):
-        java.client(KEY, server.url).phases(interrupted=True)
+        java.client(KEY, server.url).phases_interrupted()
 
 
 @pytest.mark.parametrize("status", [302, 400, 404, 408, 413, 500, 502, 599, *ERRORS_BY_STATUS])

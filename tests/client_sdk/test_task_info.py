@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 import pytest
 
 from banditmt_client import Phase, ProtocolError, TaskInfo, TextConvention
-from tests.client_sdk.conftest import PythonSdk
 from tests.client_sdk.fake_service import serving
 
 PHASE = Phase(
@@ -20,11 +19,6 @@ PHASE = Phase(
     closes_at=None,
     runs_left=99,
 )
-
-
-@pytest.fixture
-def sdk():
-    return PythonSdk()
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import java.net.IDN;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -87,19 +86,22 @@ public final class Client implements AutoCloseable {
     }
 
     /**
-     * Returns the phases of the task with their states.
+     * Returns the phases of the task: their states, times and feedback, and how many runs the participant has left.
      *
      * @return the phases, shortest first
      */
     public List<Phase> phases() {
-        List<Phase> phases = new ArrayList<>();
-        for (Object item : connection.phases().list("phases")) {
-            if (!(item instanceof Map)) {
-                throw JsonObject.invalidField("phases");
-            }
-            phases.add(new Phase(new JsonObject((Map<?, ?>) item)));
-        }
-        return List.copyOf(phases);
+        return Phase.listIn(connection.phases());
+    }
+
+    /**
+     * Returns the task's description of itself: languages, text convention, phases, licence and contact.
+     *
+     * @return the description
+     * @throws BanditError.NotFoundError if the service is older than this call
+     */
+    public TaskInfo task() {
+        return new TaskInfo(connection.task());
     }
 
     /**

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
+import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
@@ -81,11 +82,12 @@ final class Connection {
         return call("GET", "/v1/runs/" + quote(run) + "/sentence", null);
     }
 
-    JsonObject translate(String run, String sentenceId, String translation) {
-        return call(
-                "POST",
-                "/v1/runs/" + quote(run) + "/translations",
-                Map.of("id", sentenceId, "translation", translation));
+    JsonObject translate(String run, String sentenceId, String translation, OptionalDouble logProbability) {
+        Map<String, Object> body = new LinkedHashMap<>();
+        body.put("id", sentenceId);
+        body.put("translation", translation);
+        logProbability.ifPresent(number -> body.put("log_probability", number));
+        return call("POST", "/v1/runs/" + quote(run) + "/translations", body);
     }
 
     JsonObject leaderboard(String phase) {
@@ -94,6 +96,10 @@ final class Connection {
 
     JsonObject phases() {
         return call("GET", "/v1/phases", null);
+    }
+
+    JsonObject task() {
+        return call("GET", "/v1/task", null);
     }
 
     void close() {
@@ -106,7 +112,7 @@ final class Connection {
     }
 
     /** Makes one call, and retries it while a retry can succeed. */
-    private JsonObject call(String method, String path, Map<String, String> body) {
+    private JsonObject call(String method, String path, Map<String, ?> body) {
         if (http == null) {
             throw new OrderError("this client is closed: create a new one");
         }
@@ -137,7 +143,7 @@ final class Connection {
         }
     }
 
-    private HttpRequest request(String method, String path, Map<String, String> body) {
+    private HttpRequest request(String method, String path, Map<String, ?> body) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url + path))
                 .timeout(readTimeout)
                 .header("x-api-key", apiKey)

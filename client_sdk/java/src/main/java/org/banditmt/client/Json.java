@@ -229,14 +229,21 @@ final class Json {
         return codePoint >= Character.MIN_SURROGATE && codePoint <= Character.MAX_SURROGATE;
     }
 
-    /** Returns an object of strings as JSON. Lone surrogates are escaped, so that the service can refuse them. */
-    static String write(Map<String, String> members) {
+    /**
+     * Returns an object of strings and finite numbers as JSON. Lone surrogates are escaped, so that the service can
+     * refuse them.
+     */
+    static String write(Map<String, ?> members) {
         StringBuilder out = new StringBuilder("{");
         members.forEach((name, value) -> {
             out.append(out.length() > 1 ? "," : "");
             writeString(name, out);
             out.append(':');
-            writeString(value, out);
+            if (value instanceof Number) {
+                out.append(value);
+            } else {
+                writeString((String) value, out);
+            }
         });
         return out.append('}').toString();
     }

@@ -1,8 +1,14 @@
 package org.banditmt.client;
 
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
 import org.banditmt.client.BanditError.ProtocolError;
 
 /**
@@ -45,13 +51,46 @@ final class JsonObject {
         return field(name, Boolean.class);
     }
 
-    List<?> list(String name) {
-        return field(name, List.class);
+    JsonObject object(String name) {
+        return new JsonObject(field(name, Map.class));
     }
 
-    /** Returns a field that is an object itself, or null if it is missing or null. */
-    JsonObject objectOrNull(String name) {
-        return fields.get(name) == null ? null : new JsonObject(field(name, Map.class));
+    List<JsonObject> objects(String name) {
+        List<JsonObject> objects = new ArrayList<>();
+        for (Object item : field(name, List.class)) {
+            if (!(item instanceof Map)) {
+                throw invalidField(name);
+            }
+            objects.add(new JsonObject((Map<?, ?>) item));
+        }
+        return objects;
+    }
+
+    // Optional fields: empty if they are missing or null.
+
+    Optional<String> optionalString(String name) {
+        return isAbsent(name) ? Optional.empty() : Optional.of(string(name));
+    }
+
+    OptionalInt optionalInteger(String name) {
+        return isAbsent(name) ? OptionalInt.empty() : OptionalInt.of(integer(name));
+    }
+
+    Optional<Boolean> optionalBool(String name) {
+        return isAbsent(name) ? Optional.empty() : Optional.of(bool(name));
+    }
+
+    Optional<JsonObject> optionalObject(String name) {
+        return isAbsent(name) ? Optional.empty() : Optional.of(object(name));
+    }
+
+    /** Returns a time in ISO 8601 with a zone. */
+    Optional<Instant> optionalTime(String name) {
+        try {
+            return optionalString(name).map(text -> OffsetDateTime.parse(text).toInstant());
+        } catch (DateTimeException notATime) {
+            throw invalidField(name);
+        }
     }
 
     /** Returns a string, or the default if it is missing, empty or not a string. */
@@ -63,6 +102,10 @@ final class JsonObject {
     @SuppressWarnings("unchecked") // the keys of what Json reads are strings
     Map<String, Object> asMap() {
         return Collections.unmodifiableMap((Map<String, Object>) fields);
+    }
+
+    private boolean isAbsent(String name) {
+        return fields.get(name) == null;
     }
 
     private <T> T field(String name, Class<T> type) {

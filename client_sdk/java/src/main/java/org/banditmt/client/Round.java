@@ -1,6 +1,8 @@
 package org.banditmt.client;
 
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
 
 /** A committed round. */
 public final class Round extends Value {
@@ -9,6 +11,9 @@ public final class Round extends Value {
     private final String source;
     private final String translation;
     private final double score;
+    private final Optional<String> postEdit;
+    private final Optional<String> document;
+    private final OptionalInt position;
 
     Round(JsonObject response) {
         id = response.string("id");
@@ -16,14 +21,20 @@ public final class Round extends Value {
         source = response.string("source");
         translation = response.string("translation");
         score = response.score();
+        postEdit = response.optionalString("post_edit");
+        document = response.optionalString("document");
+        position = response.optionalInteger("position");
     }
 
-    Round(Sentence sentence, String translation, double score) {
+    Round(Sentence sentence, String translation, double score, Optional<String> postEdit) {
         id = sentence.id();
         index = sentence.index();
         source = sentence.source();
         this.translation = translation;
         this.score = score;
+        this.postEdit = postEdit;
+        document = sentence.document();
+        position = sentence.position();
     }
 
     /**
@@ -71,8 +82,35 @@ public final class Round extends Value {
         return score;
     }
 
+    /**
+     * Returns the correct translation, in a phase whose feedback is post-edits.
+     *
+     * @return the post-edit; empty in other phases
+     */
+    public Optional<String> postEdit() {
+        return postEdit;
+    }
+
+    /**
+     * Returns the document of the sentence.
+     *
+     * @return the document, as in {@link Sentence#document}
+     */
+    public Optional<String> document() {
+        return document;
+    }
+
+    /**
+     * Returns the position of the sentence in its document.
+     *
+     * @return the position, as in {@link Sentence#position}
+     */
+    public OptionalInt position() {
+        return position;
+    }
+
     @Override
     List<?> parts() {
-        return List.of(id, index, source, translation, score);
+        return List.of(id, index, source, translation, score, postEdit, document, position);
     }
 }

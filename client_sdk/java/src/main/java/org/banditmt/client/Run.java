@@ -4,6 +4,8 @@ import java.util.Iterator;
 import java.util.Locale;
 import java.util.NoSuchElementException;
 import java.util.Optional;
+import java.util.OptionalDouble;
+import org.banditmt.client.BanditError.InvalidLogProbabilityError;
 import org.banditmt.client.BanditError.InvalidTranslationError;
 import org.banditmt.client.BanditError.OrderError;
 import org.banditmt.client.BanditError.RunFinishedError;
@@ -120,8 +122,9 @@ public final class Run implements Iterable<Sentence> {
     }
 
     /**
-     * Submits the translation of the pending sentence and returns its score. If the call fails even after all retries,
-     * the sentence stays pending: submit the same translation again.
+     * Submits the translation of the pending sentence and returns its score. In a phase whose feedback is post-edits,
+     * {@code last()} now has the correct translation of this sentence. If the call fails even after all retries, the
+     * sentence stays pending: submit the same translation again.
      *
      * @param translation one non-empty line of text of at most 4,000 characters
      * @return the score, in [0, 1]
@@ -131,17 +134,37 @@ public final class Run implements Iterable<Sentence> {
      * @throws BanditError.PhaseClosedError if the organiser has closed or frozen the phase
      */
     public double submit(String translation) {
+        return submit(translation, OptionalDouble.empty());
+    }
+
+    /**
+     * Submits a translation that the system drew at random, with its log-probability. The service keeps it with the
+     * round, for learners that later learn offline from the log. It does not change the score. Everything else is as in
+     * {@link #submit(String)}.
+     *
+     * @param translation one non-empty line of text of at most 4,000 characters
+     * @param logProbability the natural logarithm of the probability with which the system drew this translation: a
+     *     finite number of at most 0
+     * @return the score, in [0, 1]
+     * @throws InvalidLogProbabilityError if the service would not accept the log-probability; nothing was sent
+     */
+    public double submit(String translation, double logProbability) {
+        return submit(translation, OptionalDouble.of(logProbability));
+    }
+
+    private double submit(String translation, OptionalDouble logProbability) {
         if (pending == null) {
             throw new OrderError(index >= total
                     ? "this run is finished: there are no sentences left to translate"
                     : "no sentence is pending: ask for one first, and submit exactly one translation for each");
         }
         checkTranslation(translation);
-        JsonObject response = connection.translate(id, pending.id(), translation);
+        logProbability.ifPresent(Run::checkLogProbability);
+        JsonObject response = connection.translate(id, pending.id(), translation, logProbability);
         double score = response.score();
-        JsonObject next = response.objectOrNull("next");
-        Sentence following = next == null ? null : new Sentence(next); // may throw, so before any field changes
-        last = new Round(pending, translation, score);
+        // Reading may throw, so it comes before any field changes.
+        Sentence following = response.optionalObject("next").map(Sentence::new).orElse(null);
+        last = new Round(pending, translation, score, response.optionalString("post_edit"));
         index = pending.index() + 1;
         cumulativeReward = cumulativeReward == null ? null : Double.valueOf(cumulativeReward + score);
         pending = null;
@@ -152,8 +175,8 @@ public final class Run implements Iterable<Sentence> {
     }
 
     /**
-     * Returns the last committed round. It may have been committed by an earlier process that crashed before it
-     * received the score.
+     * Returns the last committed round with its feedback. It may have been committed by an earlier process that crashed
+     * before it received the feedback.
      *
      * @return the round; empty before the first
      */
@@ -186,8 +209,7 @@ public final class Run implements Iterable<Sentence> {
         JsonObject response = connection.run(id);
         index = response.integer("index");
         cumulativeReward = response.number("cumulative_reward", total);
-        JsonObject committed = response.objectOrNull("last");
-        last = committed == null ? null : new Round(committed);
+        last = response.optionalObject("last").map(Round::new).orElse(null);
     }
 
     private void setPending(Sentence sentence) {
@@ -215,6 +237,15 @@ public final class Run implements Iterable<Sentence> {
                     "the translation has %,d characters, and the limit is %,d: check whether the system repeats itself",
                     characters,
                     MAX_TRANSLATION_CHARACTERS));
+        }
+    }
+
+    /** Throws {@link InvalidLogProbabilityError} for what the service would refuse, before it costs a call. */
+    private static void checkLogProbability(double logProbability) {
+        if (!(Double.isFinite(logProbability) && logProbability <= 0)) {
+            throw new InvalidLogProbabilityError("a log-probability must be a finite number of at most 0, not "
+                    + logProbability + ": pass the natural logarithm of the probability with which the translation was"
+                    + " drawn, or leave it out");
         }
     }
 }

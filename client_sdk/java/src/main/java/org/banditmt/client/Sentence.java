@@ -1,6 +1,8 @@
 package org.banditmt.client;
 
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
 
 /** A pending source sentence, which takes exactly one translation. */
 public final class Sentence extends Value {
@@ -8,12 +10,16 @@ public final class Sentence extends Value {
     private final int index;
     private final int total;
     private final String source;
+    private final Optional<String> document;
+    private final OptionalInt position;
 
     Sentence(JsonObject response) {
         id = response.string("id");
         index = response.integer("index");
         total = response.integer("total");
         source = response.string("source");
+        document = response.optionalString("document");
+        position = response.optionalInteger("position");
     }
 
     /**
@@ -52,8 +58,27 @@ public final class Sentence extends Value {
         return source;
     }
 
+    /**
+     * Returns the document that the sentence belongs to. The sentences of a document are served one after the other, in
+     * order.
+     *
+     * @return an opaque id, valid in this run only; empty if the task has no documents
+     */
+    public Optional<String> document() {
+        return document;
+    }
+
+    /**
+     * Returns the position of the sentence in its document.
+     *
+     * @return the position, counted from 0; empty if the task has no documents
+     */
+    public OptionalInt position() {
+        return position;
+    }
+
     @Override
     List<?> parts() {
-        return List.of(id, index, total, source);
+        return List.of(id, index, total, source, document, position);
     }
 }

@@ -70,7 +70,9 @@ final class Bridge {
             case "get_run":
                 return describe(client(first).getRun(arguments.get(1)));
             case "phases":
-                return Map.of("phases", client(first).phases().toString());
+                return describe(client(first).phases());
+            case "task":
+                return describe(client(first).task());
             case "phases_interrupted":
                 return phasesWhileInterrupted(client(first));
             case "leaderboard":
@@ -81,7 +83,7 @@ final class Bridge {
             case "sentence":
                 return run(first).sentence().map(Bridge::describe).orElse(Map.of());
             case "submit":
-                return Map.of("score", String.valueOf(run(first).submit(arguments.get(1))));
+                return Map.of("score", String.valueOf(submit(run(first), arguments.get(1), arguments.get(2))));
             case "last":
                 return run(first).last().map(Bridge::describe).orElse(Map.of());
             case "progress":
@@ -127,6 +129,12 @@ final class Bridge {
         }
     }
 
+    private static double submit(Run run, String translation, String logProbability) {
+        return logProbability == null
+                ? run.submit(translation)
+                : run.submit(translation, Double.parseDouble(logProbability));
+    }
+
     private static String backoffSeconds(int attempt, String retryAfter) {
         OptionalDouble asked =
                 retryAfter == null ? OptionalDouble.empty() : OptionalDouble.of(Double.parseDouble(retryAfter));
@@ -156,20 +164,61 @@ final class Bridge {
     }
 
     private static Map<String, String> describe(Sentence sentence) {
-        return Map.of(
+        Map<String, String> described = new HashMap<>(Map.of(
                 "id", sentence.id(),
                 "index", String.valueOf(sentence.index()),
                 "total", String.valueOf(sentence.total()),
-                "source", sentence.source());
+                "source", sentence.source()));
+        sentence.document().ifPresent(document -> described.put("document", document));
+        sentence.position().ifPresent(position -> described.put("position", String.valueOf(position)));
+        return described;
     }
 
     private static Map<String, String> describe(Round round) {
-        return Map.of(
+        Map<String, String> described = new HashMap<>(Map.of(
                 "id", round.id(),
                 "index", String.valueOf(round.index()),
                 "source", round.source(),
                 "translation", round.translation(),
-                "score", String.valueOf(round.score()));
+                "score", String.valueOf(round.score())));
+        round.postEdit().ifPresent(postEdit -> described.put("post_edit", postEdit));
+        round.document().ifPresent(document -> described.put("document", document));
+        round.position().ifPresent(position -> described.put("position", String.valueOf(position)));
+        return described;
+    }
+
+    /** Describes phases in one flat object: {@code 0.name} is the name of the first. */
+    private static Map<String, String> describe(List<Phase> phases) {
+        Map<String, String> described = new HashMap<>(Map.of("phases", String.valueOf(phases.size())));
+        for (int number = 0; number < phases.size(); number++) {
+            Phase phase = phases.get(number);
+            String prefix = number + ".";
+            described.put(prefix + "name", phase.name());
+            described.put(prefix + "state", phase.state());
+            described.put(prefix + "total", String.valueOf(phase.total()));
+            described.put(prefix + "repeatable", String.valueOf(phase.repeatable()));
+            described.put(prefix + "feedback", phase.feedback());
+            described.put(prefix + "metric", phase.metric());
+            described.put(prefix + "signature", phase.signature());
+            phase.opensAt().ifPresent(time -> described.put(prefix + "opens_at", time.toString()));
+            phase.closesAt().ifPresent(time -> described.put(prefix + "closes_at", time.toString()));
+            phase.runsLeft().ifPresent(runs -> described.put(prefix + "runs_left", String.valueOf(runs)));
+        }
+        return described;
+    }
+
+    private static Map<String, String> describe(TaskInfo task) {
+        Map<String, String> described = describe(task.phases());
+        task.title().ifPresent(title -> described.put("title", title));
+        described.put("source", task.source());
+        described.put("target", task.target());
+        described.put("text_signature", task.text().signature());
+        described.put("text_description", task.text().description());
+        task.licence().ifPresent(licence -> described.put("licence", licence));
+        task.contact().ifPresent(contact -> described.put("contact", contact));
+        task.outOfDomain().ifPresent(text -> described.put("out_of_domain", text.toString()));
+        described.put("documents", String.valueOf(task.documents()));
+        return described;
     }
 
     private static Map<String, String> describe(Progress progress) {

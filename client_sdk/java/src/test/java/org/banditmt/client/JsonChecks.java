@@ -109,6 +109,9 @@ final class JsonChecks {
         two.put("b", "1");
         two.put("\"", "");
         writes(two, "{\"b\":\"1\",\"\\\"\":\"\"}");
+        for (double number : new double[] {0.0, -0.0, -1.25, -1e-300, -Double.MAX_VALUE, -Double.MIN_VALUE, -1e7}) {
+            check(Map.of("a", number).equals(Json.read(Json.write(Map.of("a", number)))), "must read back: " + number);
+        }
         StringBuilder everything = new StringBuilder();
         for (int code = 0; code <= Character.MAX_CODE_POINT; code += code < 0x3000 ? 1 : 97) {
             if (code < Character.MIN_SURROGATE || code > Character.MAX_SURROGATE) {
@@ -140,7 +143,7 @@ final class JsonChecks {
         }
     }
 
-    private static void writes(Map<String, String> value, String expected) {
+    private static void writes(Map<String, ?> value, String expected) {
         String text = Json.write(value);
         check(text.equals(expected), value + " was written as " + text);
     }
