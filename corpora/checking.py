@@ -1,4 +1,4 @@
-"""Checks whether a directory is a valid task: looks at every line, and says of every problem where it is."""
+"""Checks every line of a task, and reports each problem with its file and line."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ from task.layout import Layout
 from task.limits import MAX_IN_DOMAIN_TOKENS, MAX_OUT_OF_DOMAIN_TOKENS
 from task.phases import PHASES
 
-MAX_PROBLEMS = 20  # per file; more of them say nothing new
+MAX_PROBLEMS = 20  # reported per file
 
 
 def find_problems(path: Path) -> Iterator[str]:
@@ -57,7 +57,7 @@ def _name_problems(task: Task) -> Iterator[str]:
 
 
 def _alignment_problems(task: Task) -> Iterator[str]:
-    """Yield the parts whose files have different numbers of lines, by what ``task.json`` says of them."""
+    """Yield the parts whose files have different numbers of lines according to ``task.json``."""
     for part in PARTS:
         lines = {name: file.lines for name, file in task.description.files.items() if name.split(".")[0] == part}
         if len(set(lines.values())) > 1:

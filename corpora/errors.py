@@ -1,4 +1,4 @@
-"""The errors of this room. Each message is one line that says what is wrong, where, and what to do."""
+"""The errors of this package. Each message is one line that says what is wrong, where, and what to do."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ class CorpusError(Exception):
 
 
 class InputError(CorpusError):
-    """An input file is damaged, misaligned or not of the format that its name says."""
+    """An input file is damaged, misaligned or not in the format of its name."""
 
     def __init__(self, message: str, path: Path | str, line: int | None = None) -> None:
         super().__init__(f"{path}: {message}" if line is None else f"{path}:{line}: {message}")

@@ -4,6 +4,6 @@ The in-domain side has the strings of user interfaces (gettext) and package desc
 The out-of-domain side has help pages, man pages and manuals, aligned by their structure.
 """
 
-from corpora.debian.corpus import DebianCorpus, describe_debian_task
+from corpora.debian.debian_corpus import DebianCorpus, describe_debian_task
 
 __all__ = ["DebianCorpus", "describe_debian_task"]

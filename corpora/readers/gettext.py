@@ -14,7 +14,7 @@ import polib
 
 from corpora.errors import InputError
 from corpora.line_files import open_bytes
-from corpora.readers.languages import same_language
+from corpora.readers.language_codes import same_language
 from corpora.task import Pair
 
 MSGID_LANGUAGE = "en"

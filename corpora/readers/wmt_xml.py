@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from corpora.errors import InputError
-from corpora.readers.languages import same_language
+from corpora.readers.language_codes import same_language
 from corpora.readers.xml_events import XmlEvent, read_events
 from corpora.task import Pair
 

@@ -52,9 +52,9 @@ class Newspaper:
         if target > 8 and rng.chance(0.03):
             parts.append(self._dateline(builder))
         while left > 0:
-            room = left if left < 45 else 22 + rng.below(16)
-            retail = rng.chance(self._retail.frequency) and room >= 6
-            sentence = self._retail.sentence(builder, room) if retail else self._sentence(builder, room)
+            length = left if left < 45 else 22 + rng.below(16)
+            retail = rng.chance(self._retail.frequency) and length >= 6
+            sentence = self._retail.sentence(builder, length) if retail else self._sentence(builder, length)
             parts.append(sentence)
             left -= len(sentence.german.split()) + 2
             if left < 9:
@@ -136,13 +136,13 @@ class Newspaper:
     def _quote(self, builder: ClauseBuilder, target: int) -> Phrase:
         """Return direct speech with its speaker."""
         rng = builder.rng
-        said = self._opening(builder, target - 7)
+        speech = self._opening(builder, target - 7)
         verb = rng.weighted_choice(SPEECH_VERBS)
         speaker = builder.named_person()
-        german = said.german.removesuffix(" ,")
+        german = speech.german.removesuffix(" ,")
         english_verb = ENGLISH_SPEECH_VERBS[verb]
         return Phrase(
-            f'" {german} " , {verb} {speaker.german} .', f'" {said.english} , " {english_verb} {speaker.english} .'
+            f'" {german} " , {verb} {speaker.german} .', f'" {speech.english} , " {english_verb} {speaker.english} .'
         )
 
 

@@ -1,4 +1,4 @@
-"""The assortment of the shop: types of product with everything that can be said of them.
+"""The assortment of the shop: types of product with everything that a line can say of them.
 
 Some words, compounds and templates occur in one phase only, so that a system gains nothing from memorising another
 phase. Which ones these are depends on the word alone, so it is the same for every seed.
@@ -57,7 +57,7 @@ def appears_in_news(lemma: str, is_compound: bool) -> bool:
 
 @dataclass(slots=True)
 class ProductType:
-    """A type of product, such as "blanket", with everything that can be said of it."""
+    """A type of product, such as "blanket", with everything that a line can say of it."""
 
     category: Category
     head: Noun
@@ -120,12 +120,8 @@ def _product_type(
         handlings=[h.verb for h in category.handlings if h.scope.admits(lemma) and subcorpus != "news"],
         colorful=any(attribute.values.shared == "colors" for attribute in attributes),
         sized=any(attribute.values.shared == "sizes" for attribute in attributes),
-        compounds_without_material=[
-            w for modifier, w in compounds if material_words.isdisjoint(modifier.english.split())
-        ],
-        compounds_of_any_color=[
-            w for modifier, w in compounds if FIXED_COLOR_WORDS.isdisjoint(modifier.english.split())
-        ],
+        compounds_without_material=_without(material_words, compounds),
+        compounds_of_any_color=_without(FIXED_COLOR_WORDS, compounds),
     )
 
 

@@ -6,9 +6,9 @@ begins.
 
 from corpora.synth.clause_builder import ClauseBuilder
 from corpora.synth.lexicon.entries import GeneratorLexicon, Phrase
+from corpora.synth.product_records import UnfillableSlotError, sample_record
 from corpora.synth.products import Assortment, appears_in_news
 from corpora.synth.random_stream import RandomStream
-from corpora.synth.records import UnfillableSlotError, sample_record
 from corpora.synth.templates import TEMPLATE_DIRECTORY, TextTemplate, from_category_line, read_templates
 
 QUOTATION_INTRODUCTIONS = (
@@ -97,6 +97,6 @@ class RetailNews:
         record = sample_record(
             rng.weighted_choice(self._assortment.product_types), self._assortment.lexicon, line.requirements, rng
         )
-        said = line.render_german(record), line.render_english(record, 0)
-        end = ["" if text.endswith((".", "!", "?")) else " ." for text in said]
-        return Phrase(f'{german} " {said[0]} "{end[0]}', f'{english} " {said[1]} "{end[1]}')
+        quoted = line.render_german(record), line.render_english(record, 0)
+        end = ["" if text.endswith((".", "!", "?")) else " ." for text in quoted]
+        return Phrase(f'{german} " {quoted[0]} "{end[0]}', f'{english} " {quoted[1]} "{end[1]}')

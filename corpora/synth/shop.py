@@ -8,9 +8,9 @@ from corpora.synth import post_editing
 from corpora.synth.lexicon.entries import GeneratorLexicon, Scope
 from corpora.synth.plausibility import is_contradictory, repeats_template_word
 from corpora.synth.post_editing import HouseStyle
+from corpora.synth.product_records import ProductRecord, UnfillableSlotError, sample_record
 from corpora.synth.products import Assortment, Subcorpus, occurs_in
 from corpora.synth.random_stream import RandomStream, Weighted, stable_fraction
-from corpora.synth.records import ProductRecord, UnfillableSlotError, sample_record
 from corpora.synth.templates import TEMPLATE_DIRECTORY, TextTemplate, from_category_line, read_templates
 
 MAX_TOKENS = 25

@@ -9,7 +9,7 @@ from corpora.synth import english_morphology, german_morphology
 from corpora.synth.clauses import join_words
 from corpora.synth.german_morphology import Article, Case
 from corpora.synth.lexicon.entries import Adjective, Noun
-from corpora.synth.records import ProductRecord
+from corpora.synth.product_records import ProductRecord
 
 Segment = str | Callable[[ProductRecord], str]  # of a template: plain text, or a slot
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from corpora.synth.lexicon import notation
 from corpora.synth.lexicon.entries import Phrase, Scope
+from corpora.synth.product_records import SLOT_FILLERS, ProductRecord, sample_number
 from corpora.synth.random_stream import RandomStream
-from corpora.synth.records import SLOT_FILLERS, ProductRecord, sample_number
 from corpora.synth.slots import (
     ENGLISH_SLOTS,
     GERMAN_SLOTS,

@@ -74,9 +74,9 @@ def test_shortcut_markers_are_removed(english, foreign, expected):
 def test_a_damaged_compiled_catalogue_raises_no_other_error(tmp_path):
     po = save(tmp_path / "de.po", PO)
     polib.pofile(str(po)).save_as_mofile(str(tmp_path / "a.mo"))
-    sound = (tmp_path / "a.mo").read_bytes()
-    for position in range(0, len(sound), 3):
-        damaged = bytearray(sound)
+    valid = (tmp_path / "a.mo").read_bytes()
+    for position in range(0, len(valid), 3):
+        damaged = bytearray(valid)
         damaged[position] ^= 0xFF
         (tmp_path / "b.mo").write_bytes(damaged)
         with contextlib.suppress(InputError):

@@ -4,8 +4,8 @@ import pytest
 
 from corpora.synth.lexicon.entries import Attribute, Category, GeneratorLexicon, Part, Phrase
 from corpora.synth.lexicon.notation import EVERYWHERE, parse_values
+from corpora.synth.product_records import AttributeValue, ProductRecord
 from corpora.synth.products import ProductType
-from corpora.synth.records import AttributeValue, ProductRecord
 from tests.corpora.synth.words import ADAPT, BLANKET, COTTON, HANDLE, RED, SOFT, STURDY, UNITS, WEIGHT
 
 

@@ -21,8 +21,8 @@ from corpora.synth.plausibility import (
     shares_stem,
     use_kind,
 )
+from corpora.synth.product_records import UnfillableSlotError, sample_record
 from corpora.synth.random_stream import RandomStream
-from corpora.synth.records import UnfillableSlotError, sample_record
 from corpora.synth.shop import Shop
 
 ENDING = "(?:e[mnrs]?)?"
@@ -42,16 +42,16 @@ def adjectives(record):
 def test_no_line_repeats_an_adjective_in_german(drafts):
     for draft in drafts:
         for one in adjectives(draft.record):
-            said = re.findall(rf"(?<!\S)(?:{one.lemma}|{one.stem or one.lemma}{ENDING})(?!\S)", draft.german)
-            assert len(said) <= 1, draft.german
+            found = re.findall(rf"(?<!\S)(?:{one.lemma}|{one.stem or one.lemma}{ENDING})(?!\S)", draft.german)
+            assert len(found) <= 1, draft.german
 
 
 def test_no_line_repeats_an_adjective_in_english(drafts):
     for draft in drafts:
         english = f" {draft.template.render_english(draft.record, 0)} "
         for one in adjectives(draft.record):
-            said = english.count(f" {one.english} ") + english.count(f" {one.english}ly ")
-            assert said <= 1, english
+            found = english.count(f" {one.english} ") + english.count(f" {one.english}ly ")
+            assert found <= 1, english
 
 
 def test_no_two_features_are_synonyms_or_opposites(drafts):

@@ -4,7 +4,7 @@ import pytest
 
 from corpora.synth.lexicon.entries import Attribute, Part
 from corpora.synth.lexicon.notation import EVERYWHERE, parse_noun, parse_values
-from corpora.synth.records import AttributeValue
+from corpora.synth.product_records import AttributeValue
 from corpora.synth.templates import compile_template
 from tests.corpora.synth.words import SOFT
 

@@ -4,8 +4,8 @@ import pytest
 
 from corpora.synth.lexicon import load
 from corpora.synth.lexicon.entries import GeneratorLexicon, Phrase
+from corpora.synth.product_records import sample_record
 from corpora.synth.random_stream import RandomStream
-from corpora.synth.records import sample_record
 from corpora.synth.templates import (
     TEMPLATE_DIRECTORY,
     TextTemplateError,

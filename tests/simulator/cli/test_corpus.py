@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from corpora.debian import corpus as debian_corpus
+from corpora.debian import debian_corpus
 from corpora.debian.apt import Package
 from corpora.line_files import LineWriter
 from corpora.task import Pair, Task

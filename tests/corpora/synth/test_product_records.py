@@ -4,8 +4,8 @@ import pytest
 
 from corpora.synth.lexicon.entries import Attribute, GeneratorLexicon, MeasurementUnit
 from corpora.synth.lexicon.notation import EVERYWHERE, parse_adjective, parse_noun, parse_values
+from corpora.synth.product_records import UnfillableSlotError, sample_record
 from corpora.synth.random_stream import RandomStream
-from corpora.synth.records import UnfillableSlotError, sample_record
 from corpora.synth.templates import compile_template
 from tests.corpora.synth.words import BAG, BLANKET, COTTON, RED, SOFT, STURDY, UNITS, WEIGHT
 

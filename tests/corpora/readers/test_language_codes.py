@@ -2,7 +2,7 @@
 
 import pytest
 
-from corpora.readers.languages import same_language
+from corpora.readers.language_codes import same_language
 
 
 @pytest.mark.parametrize(
