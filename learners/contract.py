@@ -81,8 +81,11 @@ class Feedback:
 
 
 def as_proposal(proposed: str | Proposal) -> Proposal:
-    """Return what ``propose`` returned as a Proposal; a plain text has no probability."""
-    return proposed if isinstance(proposed, Proposal) else Proposal(proposed)
+    """Return what ``propose`` returned as a Proposal; its log-probability may be a number of numpy or torch."""
+    if not isinstance(proposed, Proposal):
+        return Proposal(proposed)
+    log_probability = proposed.log_probability
+    return Proposal(proposed.translation, None if log_probability is None else float(log_probability))
 
 
 class Learner(ABC):

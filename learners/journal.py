@@ -1,7 +1,8 @@
-"""A write-ahead log of rounds: what a learner was asked, what it proposed, and the reward that it received.
+"""A write-ahead log of rounds: what a learner was asked, what it proposed, and the feedback that it received.
 
-With the last snapshot, the journal leads exactly to where the learner stopped. A line is written as soon as its reward
-is known, before the learner learns from it. A killed process leaves at most one partial line, which is dropped.
+With the last snapshot, the journal leads exactly to where the learner stopped. A line is written as soon as its
+feedback is known, before the learner learns from it. A killed process leaves at most one partial line, which is
+dropped.
 """
 
 import json
@@ -12,20 +13,42 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from learners.contract import check_reward
+from learners.contract import Feedback, Sentence, check_reward
 from learners.errors import ResumeError, RewardError
+from task.limits import is_log_probability
 
-_FIELD_TYPES = {"index": (int,), "source": (str,), "translation": (str,), "reward": (float, int)}
+_FIELD_TYPES = {
+    "index": (int,),
+    "source": (str,),
+    "translation": (str,),
+    "reward": (float, int),
+    "document": (str,),
+    "position": (int,),
+    "post_edit": (str,),
+    "log_probability": (float, int),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """One round from the learner's side."""
+    """One round from the learner's side. A line in the file has only the values that are not None."""
 
     index: int
     source: str
     translation: str
     reward: float
+    document: str | None = None
+    position: int | None = None  # in the document
+    post_edit: str | None = None
+    log_probability: float | None = None  # with which the learner sampled the translation
+
+    @property
+    def sentence(self) -> Sentence:
+        return Sentence(self.source, self.document, self.position)
+
+    @property
+    def feedback(self) -> Feedback:
+        return Feedback(self.reward, self.post_edit)
 
 
 class Journal:
@@ -46,7 +69,8 @@ class Journal:
 
     def write(self, entry: JournalEntry) -> None:
         """Append an entry; the operating system keeps it even if this process is killed."""
-        self._file.write(json.dumps(asdict(entry), ensure_ascii=False) + "\n")
+        values = {name: value for name, value in asdict(entry).items() if value is not None}
+        self._file.write(json.dumps(values, ensure_ascii=False) + "\n")
         self._file.flush()
 
     def sync(self) -> None:
@@ -85,7 +109,9 @@ def _parse(line: bytes) -> JournalEntry:
     values: Any = json.loads(line.decode())
     entry = JournalEntry(**values)
     # By exact type: to isinstance, True would be a number.
-    if any(type(values[name]) not in types for name, types in _FIELD_TYPES.items()):
+    if any(type(value) not in _FIELD_TYPES[name] for name, value in values.items()):
         raise TypeError("a value of another type")
     check_reward(entry.reward)
+    if entry.log_probability is not None and not is_log_probability(entry.log_probability):
+        raise ValueError("not the logarithm of a probability")
     return entry

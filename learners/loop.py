@@ -1,4 +1,4 @@
-"""Algorithm 1 of Sokolov et al. 2017: receive a sentence, propose a translation, receive a reward, learn.
+"""Algorithm 1 of Sokolov et al. 2017: receive a sentence, propose a translation, receive feedback, learn.
 
 After every round the service, the journal and the learner agree. If a process is killed in between, the next one loads
 the last snapshot, replays the journal's rounds after it, and asks the service for the one round that may be missing:
@@ -9,12 +9,12 @@ error says so.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from banditmt_client import Progress, Run
-from learners.contract import Feedback, Learner, Sentence, as_proposal, check_reward
+from banditmt_client import Progress, Round, Run
+from learners.contract import Learner, Sentence, as_proposal, check_reward
 from learners.errors import DivergedError, ResumeError
 from learners.interrupts import deferred_interrupts
 from learners.journal import JournalEntry
@@ -66,10 +66,13 @@ def play(
             if sentence.index != learned:
                 raise ResumeError(f"the service is at round {sentence.index}, but the learner has seen {learned}")
             with session.locate_divergence(learned):
-                translation = as_proposal(learner.propose(Sentence(sentence.source))).translation
-                entry = _entry(sentence.index, sentence.source, translation, run.submit(translation))
+                served = Sentence(sentence.source, sentence.document, sentence.position)
+                proposal = as_proposal(learner.propose(served))
+                run.submit(proposal.translation, log_probability=proposal.log_probability)
+                assert run.last is not None, "this round is committed"
+                entry = _entry(run.last, proposal.log_probability)
                 journal.write(entry)
-                learner.update(Sentence(entry.source), translation, Feedback(entry.reward))
+                learner.update(entry.sentence, entry.translation, entry.feedback)
             learned += 1
             if watch:
                 watch(entry)
@@ -155,24 +158,33 @@ class RunSession:
         last = self.run.last
         if last is None or last.index != learned:
             return learned
-        entry = _entry(last.index, last.source, last.translation, last.score)
-        return self._replay(entry, learned, write=self.folder.journal.write)
+        return self._replay(_entry(last), learned, write=self.folder.journal.write)
 
     def _replay(self, entry: JournalEntry, learned: int, write: Watch = lambda _: None) -> int:
         """Let the learner propose and learn as in an earlier process; ``write`` the round once it proposes the same."""
         if entry.index != learned:
             raise ResumeError(f"the journal continues with round {entry.index:,}, but the snapshot ends at {learned:,}")
         with self.locate_divergence(learned):
-            proposed = as_proposal(self.learner.propose(Sentence(entry.source))).translation
-            if proposed != entry.translation:
+            proposal = as_proposal(self.learner.propose(entry.sentence))
+            if proposal.translation != entry.translation:
                 raise ResumeError(
-                    f"round {entry.index:,} was answered with {entry.translation!r}, but would now be {proposed!r}: "
+                    f"round {entry.index:,} was answered with {entry.translation!r}, "
+                    f"but would now be {proposal.translation!r}: "
                     "a learner must propose the same again from the same snapshot"
                 )
-            write(entry)
-            self.learner.update(Sentence(entry.source), entry.translation, Feedback(entry.reward))
+            write(replace(entry, log_probability=proposal.log_probability))  # which the service does not return
+            self.learner.update(entry.sentence, entry.translation, entry.feedback)
         return learned + 1
 
 
-def _entry(index: int, source: str, translation: str, reward: float) -> JournalEntry:
-    return JournalEntry(index, source, translation, check_reward(reward, f"the reward of round {index:,}"))
+def _entry(committed: Round, log_probability: float | None = None) -> JournalEntry:
+    return JournalEntry(
+        committed.index,
+        committed.source,
+        committed.translation,
+        check_reward(committed.score, f"the reward of round {committed.index:,}"),
+        document=committed.document,
+        position=committed.position,
+        post_edit=committed.post_edit,
+        log_probability=log_probability,
+    )

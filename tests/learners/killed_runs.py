@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from banditmt_client import Client
+from learners.contract import Learner
 from learners.loop import play
 from learners.run_folder import RunFolder
 from tests.client_sdk.fake_service import FakeConnection, FakeService
@@ -29,25 +30,28 @@ class Killed(BaseException):
     """A SIGKILL as seen from inside: no handler runs."""
 
 
-class KilledLearner(Gambler):
-    """A learner that is killed at a chosen call."""
+class KilledLearner(Learner):
+    """A learner that is killed at a chosen call; a gambler by default."""
 
-    def __init__(self, kill):
-        super().__init__()
+    def __init__(self, kill, learner=None):
         self._kill = kill
+        self._learner = learner or Gambler()
 
     def propose(self, sentence):
         self._kill("propose")
-        return super().propose(sentence)
+        return self._learner.propose(sentence)
 
     def update(self, sentence, translation, feedback):
         self._kill("before update")
-        super().update(sentence, translation, feedback)
+        self._learner.update(sentence, translation, feedback)
         self._kill("after update")
 
     def save(self):
         self._kill("save")
-        return super().save()
+        return self._learner.save()
+
+    def load(self, snapshot):
+        self._learner.load(snapshot)
 
 
 def kill_after_events(events):

@@ -178,7 +178,7 @@ def test_a_learner_that_proposes_otherwise_in_replay_is_refused(tmp_path, monkey
 @pytest.mark.parametrize("reward", [float("nan"), 1.5, -0.1])
 def test_an_invalid_reward_stops_the_run(reward, tmp_path, monkeypatch):
     run, learner = open_run(FakeService(SENTENCES)), Gambler()
-    monkeypatch.setattr(run, "submit", lambda translation: reward)
+    monkeypatch.setattr("banditmt_client.run.read_score", lambda _response: reward)  # which checks it, too
     with pytest.raises(RewardError, match=f"the reward of round 0 is a number between 0 and 1, but got {reward}"):
         play(learner, run, tmp_path)
     assert learner.rounds == 0
