@@ -48,16 +48,15 @@ class InProcessConnection:
         return self._answer(lambda: self._service.sentence(self._participant, run))
 
     def translate(
-        self,
-        run: str,
-        sentence_id: str,
-        translation: str,
-        log_probability: float | None = None,  # noqa: ARG002 (the service does not keep it yet)
+        self, run: str, sentence_id: str, translation: str, log_probability: float | None = None
     ) -> JsonObject:
-        return self._answer(lambda: self._service.translate(self._participant, run, sentence_id, translation))
+        return self._answer(
+            lambda: self._service.translate(self._participant, run, sentence_id, translation, log_probability)
+        )
 
     def phases(self) -> JsonObject:
-        return {"phases": [phase.as_dict() for phase in _with_sdk_errors(self._service.phases)]}
+        phases = _with_sdk_errors(lambda: self._service.phases(self._participant))
+        return {"phases": [phase.as_dict() for phase in phases]}
 
     def task(self) -> JsonObject:
         raise error_for_response(404, "not_found", "this service does not describe its task yet", "")

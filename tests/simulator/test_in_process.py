@@ -12,23 +12,27 @@ from banditmt_client import (
     InvalidTranslationError,
     NotFoundError,
     OrderError,
-    Phase,
     PhaseClosedError,
     Progress,
     QuotaExceededError,
     ServerError,
 )
+from banditmt_client import Phase as PhaseInfo
 from lambdas import wiring
 from lambdas.errors import UnavailableError
 from lambdas.registry import PhaseState, Registry
 from lambdas.service import Service
 from lambdas.store.sqlite import SQLiteStore
+from lambdas.task_loader import load_phase
 from leaderboard.metrics.bleu import sentence_bleu
 from simulator import in_process
 from simulator.cloud.http_server import running
 from simulator.cloud.local_cloud import local_server
 from simulator.cloud.template import SamTemplate
 from simulator.in_process import in_process_client
+from task.feedback import SENTENCE_BLEU, FeedbackKind, FeedbackSpec
+from task.layout import Layout
+from task.phases import Phase
 from tests.lambdas import tasks
 
 
@@ -127,11 +131,39 @@ def test_another_translation_for_a_committed_round_is_refused(client):
     assert there.submit("one") == score
 
 
-def test_phases(client):
+def test_in_a_post_edit_phase_every_round_has_its_post_edit_document_and_log_probability(store, client):
+    feedback = FeedbackSpec(kind=FeedbackKind.POST_EDIT)
+    phase = Phase("post-edits", Layout.plain(3), repeatable=True, feedback=feedback, documents=True)
+    texts = [("eins", "one", "a"), ("zwei", "two", "a"), ("drei", "three", "b")]
+    load_phase(store, phase, texts, language="en")
+    run = client.open_run(phase="post-edits", system="copy")
+    documents, post_edits = [], []
+    for sentence in run:
+        run.submit(sentence.source, log_probability=-0.5 * sentence.index)
+        documents.append((sentence.document, sentence.position))
+        post_edits.append(run.last.post_edit)
+        assert client.get_run(run.id).last == run.last  # as a learner that crashed finds it
+    assert post_edits == ["one", "two", "three"]
+    assert [position for _, position in documents] == [0, 1, 0]
+    assert documents[0][0] == documents[1][0] != documents[2][0]
+    assert [committed.log_probability for committed in store.rounds(run.id)] == [0.0, -0.5, -1.0]
+
+
+def test_a_bandit_phase_without_documents_tells_scores_only(client):
+    run = client.open_run(phase="mock", system="copy")
+    sentence = run.sentence()
+    run.submit("one")
+    assert (sentence.document, sentence.position, run.last.post_edit) == (None, None, None)
+
+
+def test_phases(store, client):
+    Registry(store).set_phase_state("mock", PhaseState.OPEN, runs=3)
+    client.open_run(phase="mock", system="copy")
+    feedback = ("bandit", "sentence-bleu", SENTENCE_BLEU.signature)
     assert client.phases() == [
-        Phase("training", "open", 4, repeatable=False),
-        Phase("mock", "open", 5, repeatable=True),
-        Phase("dev", "open", 14, repeatable=True),
+        PhaseInfo("training", "open", 4, False, *feedback, runs_left=100),
+        PhaseInfo("mock", "open", 5, True, *feedback, runs_left=2),
+        PhaseInfo("dev", "open", 14, True, *feedback, runs_left=1_000),
     ]
 
 
