@@ -36,7 +36,10 @@ Out = Annotated[Path, typer.Option("--out", help="The task directory to create."
 TaskPath = Annotated[Path, typer.Argument(metavar="TASK", help="A task directory.")]
 Seed = Annotated[int, typer.Option(help="The random seed. The same seed gives the same task.", min=0)]
 Processes = Annotated[int, typer.Option(help="The number of processes.", min=1, max=64)]
-Noise = Annotated[str, typer.Option(help="The noise on the feedback: none, granular:5, binary:0.3 and the like.")]
+Noise = Annotated[
+    str,
+    typer.Option(help="Feedback noise: none, granular:N, high-variance:X, skewed:X or binary:X, such as granular:5."),
+]
 Dev = Annotated[int | None, typer.Option(help="Rounds of the dev phase.", min=1)]
 Training = Annotated[int | None, typer.Option(help="Rounds of the training phase.", min=1)]
 
@@ -64,7 +67,10 @@ def synth(
     noise: Noise = NO_NOISE,
     processes: Processes = 2,
 ) -> None:
-    """Generate a German-English e-commerce task with an out-of-domain side of news."""
+    """Generate a German-English e-commerce task.
+
+    Its out-of-domain side is news.
+    """
     size = SCALES[scale].resized(mock=mock, dev=dev, training=training, out_of_domain=out_of_domain)
     with pair_bar("generating", total=size.lines) as advance:
         task = synthesise_task(
@@ -93,7 +99,10 @@ def import_(
     noise: Noise = NO_NOISE,
     processes: Processes = 2,
 ) -> None:
-    """Import real text: clean it as Sokolov et al. 2017 did, shuffle it and cut it into phases."""
+    """Import real text: clean it, shuffle it and cut it into phases.
+
+    The cleaning is that of Sokolov et al. 2017, section 2.
+    """
     languages = LanguagePair(source, target)
     description = describe_import(languages, licence=licence, seed=seed, noise=noise)
     raw = read_raw_corpus(languages, in_domain, out_of_domain or (), keep_documents=documents, unique=unique)
@@ -111,7 +120,10 @@ def debian(
     noise: Noise = NO_NOISE,
     processes: Processes = 2,
 ) -> None:
-    """Import text from Debian packages, which are downloaded but not installed. An interrupted download resumes."""
+    """Import text from Debian packages.
+
+    The packages are downloaded, but not installed. An interrupted download resumes.
+    """
     description = describe_debian_task(language, seed=seed, noise=noise)
     require_free_path(out)
     corpus = DebianCorpus(cache.expanduser(), language)
@@ -161,7 +173,7 @@ def stats(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     markdown: Annotated[bool, typer.Option(help="Print a Markdown table.")] = False,
 ) -> None:
-    """Print the statistics of tasks next to those of Sokolov et al. 2017; a mark shows what is out of range."""
+    """Print the statistics of tasks next to those of the WMT 2017 task, and mark what is out of range."""
     for name in phase or ():
         _require_phase(name)
     found = {str(path): measure_task(Task.open(path), sentence_bleu, parts=phase) for path in tasks}
@@ -177,7 +189,7 @@ def sample(
     task: TaskPath,
     number: Annotated[int, typer.Option("-n", "--number", help="Number of pairs.", min=1)] = 50,
     part: Annotated[str, typer.Option(help="The part: out-of-domain, mock, dev or training.")] = "training",
-    seed: Seed = 1,
+    seed: Annotated[int, typer.Option(help="The random seed. The same seed gives the same pairs.", min=0)] = 1,
     markdown: Annotated[bool, typer.Option(help="Print a Markdown table.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
 ) -> None:
@@ -198,7 +210,10 @@ def ceiling(
     phase: Annotated[str, typer.Option(help="The phase: mock, dev or training.")] = "training",
     number: Annotated[int, typer.Option("--sample", help="Number of sentences to sample.", min=1)] = 1000,
 ) -> None:
-    """Print the expected score of the best possible output on a synthetic task."""
+    """Print the expected score of the best possible output.
+
+    Only synthetic tasks have a known ceiling.
+    """
     _require_phase(phase)
     typer.echo(f"{synthetic_ceiling(Task.open(task), phase, sentence_bleu, number):.4f}")
 
