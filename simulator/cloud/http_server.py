@@ -1,7 +1,7 @@
 """An HTTP/1.1 server for one application, with keep-alive, strict parsing and graceful shutdown.
 
 It is built on the standard library's threading server, with one thread per connection. It adds what that lacks: no
-Nagle delay, a limit on bodies that is enforced before they are read, a limit on connections, deadlines for reading a
+Nagle delay, a limit on bodies that is enforced before they are read, limits on connections, deadlines for reading a
 request and for responding that a client cannot extend by sending single bytes, and a shutdown that lets requests end.
 """
 
@@ -20,6 +20,7 @@ from io import BufferedReader
 from typing import Any
 from urllib.parse import quote
 
+from simulator.cloud.connections import ConnectionTable, OpenConnection
 from simulator.cloud.http_messages import (
     Application,
     HttpRequest,
@@ -43,10 +44,12 @@ class ServerLimits:
 
     body_bytes: int = 10 * 1024 * 1024
     header_bytes: int = 10_240  # of all header names and values together
-    connections: int = 256
+    connections: int = 256  # beyond which a new one replaces the one that has been idle longest
+    connections_per_address: int = 128  # not less, because all clients of a proxy have its address
     read_seconds: float = 30.0  # from the first byte of a request to its last
     response_seconds: float = 29.0  # for the application to respond
     idle_seconds: float = 65.0  # between two requests of a kept-alive connection
+    throttled_seconds: float = 1.0  # after a 429 until the next request of its connection is read, as Retry-After says
 
 
 class Deadlines:
@@ -107,9 +110,9 @@ class HttpServer(socketserver.ThreadingTCPServer):
         self.stopping = False
         if ":" in address[0]:
             self.address_family = socket.AF_INET6
-        super().__init__(address, ConnectionHandler)
+        super().__init__(address, ConnectionHandler)  # which ``_handle`` calls
         self.deadlines = Deadlines()
-        self._open: dict[socket.socket, threading.Thread] = {}
+        self.connections = ConnectionTable(self.limits.connections, self.limits.connections_per_address)
 
     @property
     def server_port(self) -> int:
@@ -121,21 +124,32 @@ class HttpServer(socketserver.ThreadingTCPServer):
         return f"http://[{host}]:{self.server_port}" if ":" in host else f"http://{host}:{self.server_port}"
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        if len(self._open) >= self.limits.connections:
-            with contextlib.suppress(OSError):
-                request.settimeout(1)
-                request.sendall(_encode(self.application.reject(RejectionReason.BUSY), close=True, send_body=True))
-            self.shutdown_request(request)
+        connection = self.connections.add(request, str(client_address[0]))
+        if connection is None:
+            self._refuse(request)
             return
-        thread = threading.Thread(target=self.process_request_thread, args=(request, client_address), daemon=True)
-        self._open[request] = thread
-        thread.start()
-
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        thread = threading.Thread(target=self._handle, args=(connection, client_address), daemon=True)
+        connection.thread = thread
         try:
-            super().process_request_thread(request, client_address)
+            thread.start()
+        except RuntimeError:  # the system allows no more threads
+            self.connections.remove(connection)
+            self._refuse(request)
+
+    def _refuse(self, request: Any) -> None:
+        with contextlib.suppress(OSError):
+            request.settimeout(1)
+            request.sendall(_encode(self.application.reject(RejectionReason.BUSY), close=True, send_body=True))
+        self.shutdown_request(request)
+
+    def _handle(self, connection: OpenConnection, client_address: Any) -> None:
+        try:
+            ConnectionHandler(connection, client_address, self)
+        except Exception:
+            self.handle_error(connection.socket, client_address)
         finally:
-            self._open.pop(request, None)
+            self.shutdown_request(connection.socket)
+            self.connections.remove(connection)
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002
         log.exception("a connection ended with an unexpected error")
@@ -148,14 +162,12 @@ class HttpServer(socketserver.ThreadingTCPServer):
         self.stopping = True
         self.shutdown()
         until = time.monotonic() + self.drain_seconds
-        open_connections = list(self._open.items())
-        for connection, _ in open_connections:
-            with contextlib.suppress(OSError):
-                connection.shutdown(
-                    socket.SHUT_RD
-                )  # an idle reader sees the end of input; responses can still be written
-        for _, thread in open_connections:
-            thread.join(max(0.0, until - time.monotonic()))
+        open_connections = self.connections.all()
+        for connection in open_connections:
+            connection.stop_reading()
+        for connection in open_connections:
+            if connection.thread is not None:
+                connection.thread.join(max(0.0, until - time.monotonic()))
         self.deadlines.stop()
         self.server_close()
 
@@ -167,6 +179,10 @@ class ConnectionHandler(socketserver.StreamRequestHandler):
     rfile: BufferedReader
     disable_nagle_algorithm = True
     rbufsize = 64 * 1024
+
+    def __init__(self, open_connection: OpenConnection, client_address: Any, server: HttpServer) -> None:
+        self.open_connection = open_connection
+        super().__init__(open_connection.socket, client_address, server)  # handles the whole connection
 
     def setup(self) -> None:
         super().setup()
@@ -243,6 +259,9 @@ class ConnectionHandler(socketserver.StreamRequestHandler):
     # responding
 
     def _respond(self, request: HttpRequest) -> None:
+        if not self.server.connections.start_work(self.open_connection):
+            self.close_connection = True  # evicted while the request arrived: the client sends it again
+            return
         started = time.monotonic()
         seconds = self.server.limits.response_seconds
         timer = self.server.deadlines.start(seconds, lambda: self._time_out(request, started))
@@ -252,10 +271,13 @@ class ConnectionHandler(socketserver.StreamRequestHandler):
             log.exception("the application crashed")
             response = self.server.application.reject(RejectionReason.CRASHED)
             self.close_connection = True
+        self.server.connections.finish_work(self.open_connection)
         if not self.server.deadlines.cancel(timer):
             self.close_connection = True  # too late: the watching thread has responded
             return
         self._write(response, request, started)
+        if response.status == HTTPStatus.TOO_MANY_REQUESTS:
+            self.open_connection.closing.wait(self.server.limits.throttled_seconds)
 
     def _time_out(self, request: HttpRequest, started: float) -> None:
         self._write(self.server.application.reject(RejectionReason.APPLICATION_TIMEOUT), request, started)

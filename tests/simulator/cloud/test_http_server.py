@@ -5,9 +5,10 @@ import logging
 import re
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
 import pytest
 
@@ -274,13 +275,149 @@ def test_an_application_that_crashes_does_not_stop_the_server(caplog: pytest.Log
     assert "the application crashed" in caplog.text
 
 
-def test_a_connection_beyond_the_limit_gets_a_503() -> None:
-    with serving(limits=ServerLimits(connections=2)) as server, ExitStack() as clients:
-        for _ in range(2):
-            client = clients.enter_context(connected(server))
-            client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-            assert client.recv(1_000).startswith(b"HTTP/1.1 200")
+REQUEST = b"GET /%b HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+def ask(client: socket.socket, path: bytes = b"") -> bytes:
+    """Send a request and return what comes back first: the response, or nothing if the connection was closed."""
+    client.sendall(REQUEST % path)
+    return client.recv(1_000)
+
+
+@contextmanager
+def connected_from(address: str, server: HttpServer) -> Iterator[socket.socket]:
+    """Connect from an address of the loopback network, all of which are this machine's."""
+    target = ("127.0.0.1", server.server_port)
+    with socket.create_connection(target, timeout=TIMEOUT_SECONDS, source_address=(address, 0)) as client:
+        yield client
+
+
+def is_closed(client: socket.socket) -> bool:
+    """Return whether the server closes the connection."""
+    try:
+        return client.recv(1) == b""
+    except TimeoutError:
+        return False
+    except ConnectionResetError:
+        return True
+
+
+def test_idle_connections_lock_no_client_out() -> None:
+    with serving(limits=ServerLimits(connections=8)) as server, ExitStack() as clients:
+        for _ in range(20):
+            clients.enter_context(connected(server))
+        assert ask(clients.enter_context(connected(server))).startswith(b"HTTP/1.1 200")
+
+
+def test_the_longest_idle_connection_makes_room_for_a_new_one() -> None:
+    with serving(limits=ServerLimits(connections=3)) as server, ExitStack() as clients:
+        first, second, third = (clients.enter_context(connected(server)) for _ in range(3))
+        for client in (second, third, first):
+            assert ask(client).startswith(b"HTTP/1.1 200")
+        assert ask(clients.enter_context(connected(server))).startswith(b"HTTP/1.1 200")
+        assert is_closed(second)
+        assert ask(first).startswith(b"HTTP/1.1 200")
+        assert ask(third).startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize(
+    "unfinished", [b"", b"G", b"GET / HTTP/1.1\r\nA: ", b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc"]
+)
+def test_a_request_that_does_not_end_keeps_no_place(unfinished: bytes) -> None:
+    with serving(limits=ServerLimits(connections=4)) as server, ExitStack() as clients:
+        for _ in range(4):
+            clients.enter_context(connected(server)).sendall(unfinished)
+        assert ask(clients.enter_context(connected(server))).startswith(b"HTTP/1.1 200")
+
+
+def test_a_client_that_does_not_read_its_response_keeps_no_place() -> None:
+    class Large(Echo):
+        def respond(self, request: HttpRequest) -> HttpResponse:
+            return HttpResponse(200, [], b"x" * (20_000_000 if request.path == "/large" else 1))
+
+    with serving(Large(), ServerLimits(connections=4)) as server, ExitStack() as clients:
+        for _ in range(4):
+            clients.enter_context(connected(server)).sendall(REQUEST % b"large")
+        deadline = time.monotonic() + TIMEOUT_SECONDS
+        response = b""
+        while not response.startswith(b"HTTP/1.1 200") and time.monotonic() < deadline:  # until all responses are sent
+            with suppress(ConnectionError), connected(server) as client:
+                response = ask(client)
+        assert response.startswith(b"HTTP/1.1 200")
+
+
+def test_an_address_takes_no_places_from_others() -> None:
+    with serving(limits=ServerLimits(connections=10, connections_per_address=4)) as server, ExitStack() as clients:
+        honest = [clients.enter_context(connected_from("127.0.0.2", server)) for _ in range(3)]
+        assert all(ask(client).startswith(b"HTTP/1.1 200") for client in honest)
+        flood = [clients.enter_context(connected_from("127.0.0.3", server)) for _ in range(30)]
+        assert all(is_closed(client) for client in flood[:26])
+        assert ask(flood[-1]).startswith(b"HTTP/1.1 200")
+        assert all(ask(client).startswith(b"HTTP/1.1 200") for client in honest)
+
+
+def test_the_address_with_most_connections_makes_room() -> None:
+    with serving(limits=ServerLimits(connections=6)) as server, ExitStack() as clients:
+        oldest = clients.enter_context(connected_from("127.0.0.2", server))
+        assert ask(oldest).startswith(b"HTTP/1.1 200")
+        for address in ("127.0.0.3", "127.0.0.4", "127.0.0.5"):
+            for _ in range(10):
+                clients.enter_context(connected_from(address, server))
+        assert ask(clients.enter_context(connected_from("127.0.0.6", server))).startswith(b"HTTP/1.1 200")
+        assert ask(oldest).startswith(b"HTTP/1.1 200")
+
+
+def test_beyond_the_limit_a_connection_gets_a_503_if_all_others_wait_for_their_response() -> None:
+    arrived, release = threading.Barrier(3), threading.Event()
+
+    def hang(_: HttpRequest) -> None:
+        arrived.wait(TIMEOUT_SECONDS)
+        release.wait(TIMEOUT_SECONDS)
+
+    with serving(Echo(before=hang), ServerLimits(connections=2)) as server, ExitStack() as clients:
+        waiting = [clients.enter_context(connected(server)) for _ in range(2)]
+        for client in waiting:
+            client.sendall(REQUEST % b"")
+        arrived.wait(TIMEOUT_SECONDS)
         assert exchange(server, b"") == (503, b"BUSY")
+        release.set()
+        assert all(client.recv(1_000).startswith(b"HTTP/1.1 200") for client in waiting)
+
+
+def test_a_thread_that_cannot_start_leaves_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with serving(limits=ServerLimits(connections=2)) as server:
+        with monkeypatch.context() as no_threads:
+            no_threads.setattr(threading.Thread, "start", fail)
+            assert [exchange(server, b"") for _ in range(5)] == [(503, b"BUSY")] * 5
+        with connected(server) as client:
+            assert ask(client).startswith(b"HTTP/1.1 200")
+
+
+def test_a_throttled_client_is_not_heard_again_at_once() -> None:
+    class Throttled(Echo):
+        def respond(self, request: HttpRequest) -> HttpResponse:
+            return HttpResponse(429 if request.path == "/throttled" else 200, [], b"")
+
+    with serving(Throttled(), ServerLimits(throttled_seconds=0.3)) as server, connected(server) as client:
+        began = time.monotonic()
+        client.sendall(REQUEST % b"throttled" * 3 + b"GET / HTTP/1.0\r\n\r\n")
+        assert re.findall(rb"HTTP/1.1 (\d+)", read_all(client)) == [b"429", b"429", b"429", b"200"]
+        assert time.monotonic() - began >= 0.9
+
+
+def test_stopping_does_not_wait_for_throttled_clients() -> None:
+    class Throttled(Echo):
+        def respond(self, request: HttpRequest) -> HttpResponse:
+            return super().respond(request)._replace(status=429)
+
+    began = time.monotonic()
+    limits = ServerLimits(throttled_seconds=10 * TIMEOUT_SECONDS)
+    with serving(Throttled(), limits, drain_seconds=5 * TIMEOUT_SECONDS) as server, connected(server) as client:
+        assert ask(client).startswith(b"HTTP/1.1 429")
+    assert time.monotonic() - began < 5 * TIMEOUT_SECONDS
 
 
 def test_concurrent_clients_get_their_own_responses(shared: HttpServer) -> None:
