@@ -1,9 +1,9 @@
-"""The leaderboard's numbers from the ledger, worked out by somebody else: nothing of ours, only sacreBLEU and numpy.
+"""Recomputes the leaderboard's numbers from the ledger with sacreBLEU and numpy, without any of our own code.
 
     python recompute.py ARCHIVE BOARD
 
-ARCHIVE is what `banditmt admin export --with-texts` writes. BOARD is read for what the numbers are asked of
-(which runs, which oracles, after how many rounds, where held-out passes end), never for the numbers. Prints JSON.
+ARCHIVE is written by `banditmt admin export --with-texts`. BOARD is read only for what to compute (which runs, which
+oracles, after how many rounds, where held-out passes end), never for the numbers themselves. Prints JSON.
 """
 
 import gzip
@@ -21,34 +21,34 @@ def sentence_bleu(translation, reference):
     found = SENTENCE.sentence_score(translation, [reference])
     if found.counts[0]:
         return found.score / 100
-    # where no word matches, sacreBLEU answers 0; the task's rule goes on smoothing
+    # where no word matches, sacreBLEU gives 0, but the task smooths this case, too
     totals = np.array([total for total in found.totals if total], dtype=float)
     return float(np.exp(np.log(0.01 / totals).mean() + min(0.0, 1 - found.ref_len / found.sys_len)))
 
 
-def read(path, phase):
-    """The rounds of every run of a phase, with the references of their sentences."""
+def read_rounds(path, phase):
+    """Return the rounds of every run of a phase, with the references of their sentences."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
-        said = [next(iter(json.loads(line).items())) for line in lines]
-    _, block, gap = next(what["layout"] for kind, what in said if kind == "phase" and what["name"] == phase)
-    references = [what["reference"] for kind, what in said if kind == "text" and what["phase"] == phase]
+        records = [next(iter(json.loads(line).items())) for line in lines]
+    _, block, gap = next(fields["layout"] for kind, fields in records if kind == "phase" and fields["name"] == phase)
+    references = [fields["reference"] for kind, fields in records if kind == "text" and fields["phase"] == phase]
     rounds: dict[str, list] = {}
     run: dict[str, str] = {}
-    for kind, what in said:
+    for kind, fields in records:
         if kind == "run":  # its rounds follow
-            run = what
+            run = fields
             rounds.update({run["id"]: []} if run["phase"] == phase else {})
         elif kind == "round" and run["phase"] == phase:
-            passed, offset = divmod(what["index"], block + gap)  # the held-out block comes again before every gap
+            passed, offset = divmod(fields["index"], block + gap)  # the held-out block is served again before every gap
             reference = references[offset if offset < block else offset + passed * gap]
-            rounds[run["id"]].append({**what, "reference": reference})
+            rounds[run["id"]].append({**fields, "reference": reference})
     for played in rounds.values():
         assert [each["index"] for each in played] == list(range(len(played)))
     return rounds
 
 
 def interval(values, block, seed):
-    """Of the mean, by resampling blocks."""
+    """Return the interval of the mean, by a block bootstrap."""
     rng = np.random.default_rng(seed)
     blocks = [values[start : start + block] for start in range(0, len(values), block)]
     sums, sizes = np.array([part.sum() for part in blocks]), np.array([len(part) for part in blocks])
@@ -82,7 +82,7 @@ def passes(run, scores, held_out):
 def main(archive, board_path):
     with open(board_path, encoding="utf-8") as text:  # noqa: PTH123
         board = json.load(text)
-    rounds = read(archive, board["phase"])
+    rounds = read_rounds(archive, board["phase"])
     scores = {
         run: np.array([sentence_bleu(each["translation"], each["reference"]) for each in played])
         for run, played in rounds.items()

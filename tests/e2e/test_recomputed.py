@@ -1,4 +1,4 @@
-"""Every number of the leaderboard equals what an independent script works out from the exported ledger."""
+"""Every number of the leaderboard equals what an independent script computes from the exported ledger."""
 
 import ast
 import json
@@ -56,7 +56,7 @@ def translator(first, last, seed):
 
 @pytest.fixture(scope="module")
 def competition(tmp_path_factory):
-    """The board as the service answers it, and the numbers as the script works them out."""
+    """The leaderboard from the service, and the numbers from the script."""
     folder = tmp_path_factory.mktemp("competition")
     store = open_store(f"sqlite:{folder / 'store'}?synchronous=normal")
     load_phase(store, PHASE, texts(PHASE.layout.distinct))
@@ -75,8 +75,8 @@ def competition(tmp_path_factory):
     export(store, archive, texts=True)
     asked.write_text(json.dumps(board), encoding="utf-8")
     store.close()
-    worked_out = subprocess.run([sys.executable, SCRIPT, archive, asked], check=True, capture_output=True, text=True)
-    return json.loads(asked.read_text()), json.loads(worked_out.stdout)
+    recomputed = subprocess.run([sys.executable, SCRIPT, archive, asked], check=True, capture_output=True, text=True)
+    return json.loads(asked.read_text()), json.loads(recomputed.stdout)
 
 
 def test_the_script_is_independent():
@@ -87,46 +87,46 @@ def test_the_script_is_independent():
 
 
 def test_every_run_is_there(competition):
-    board, worked_out = competition
-    assert len(board["rows"]) == len(SYSTEMS) == len(worked_out["runs"])
+    board, recomputed = competition
+    assert len(board["rows"]) == len(SYSTEMS) == len(recomputed["runs"])
     assert {row["system"]: row["status"] for row in board["rows"]}["B-unfinished"] == "abandoned"
 
 
 @pytest.mark.parametrize("number", ["rounds", "reward", "mean_reward", "gap_closed", "length_ratio"])
 def test_one_number_per_run(competition, number):
-    board, worked_out = competition
+    board, recomputed = competition
     for row in board["rows"]:
-        assert row[number] == pytest.approx(worked_out["runs"][row["run"]][number], abs=1e-8), row["system"]
+        assert row[number] == pytest.approx(recomputed["runs"][row["run"]][number], abs=1e-8), row["system"]
 
 
 def test_regret(competition):
-    board, worked_out = competition
+    board, recomputed = competition
     for row in board["rows"]:
-        expected = worked_out["runs"][row["run"]]
+        expected = recomputed["runs"][row["run"]]
         assert row["regrets"] == pytest.approx(expected["regrets"], abs=1e-9)
         assert row["regret"]["value"] == pytest.approx(expected["regret"], abs=1e-9)
         assert row["regret"]["rounds"] == (600 if row["status"] == "finished" else 390)  # the last block that ended
 
 
 def test_held_out_passes(competition):
-    board, worked_out = competition
+    board, recomputed = competition
     for row in board["rows"]:
-        expected = worked_out["runs"][row["run"]]["passes"]
+        expected = recomputed["runs"][row["run"]]["passes"]
         assert len(row["passes"]) == len(expected) == (2 if row["status"] == "abandoned" else 3)
         for found, wanted in zip(row["passes"], expected, strict=True):
             assert found == pytest.approx(wanted, abs=1e-8)
 
 
 def test_curves(competition):
-    board, worked_out = competition
+    board, recomputed = competition
     for row in board["rows"]:
-        assert row["curve"] == pytest.approx(worked_out["runs"][row["run"]]["curve"], abs=5.1e-5)
+        assert row["curve"] == pytest.approx(recomputed["runs"][row["run"]]["curve"], abs=5.1e-5)
 
 
 def test_intervals_up_to_sampling_error(competition):
-    board, worked_out = competition
+    board, recomputed = competition
     for row in board["rows"]:
-        expected = worked_out["runs"][row["run"]]
+        expected = recomputed["runs"][row["run"]]
         width = expected["interval"][1] - expected["interval"][0]
         assert row["interval"] == pytest.approx(expected["interval"], abs=0.12 * width)
         low, high = expected["regret_interval"]
@@ -134,9 +134,9 @@ def test_intervals_up_to_sampling_error(competition):
 
 
 def test_ranks_and_groups(competition):
-    board, worked_out = competition
+    board, recomputed = competition
     ranked = sorted((row for row in board["rows"] if row["rank"]), key=lambda row: row["rank"])
-    assert [row["run"] for row in ranked] == worked_out["order"]
+    assert [row["run"] for row in ranked] == recomputed["order"]
     groups = {row["system"]: row["group"] for row in ranked}
     assert groups["A-learner"] == groups["A-twin"] == 1
     assert groups["B-learner"] == 2

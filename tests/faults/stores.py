@@ -11,7 +11,7 @@ from typing import Any
 from lambdas.errors import UnavailableError
 from lambdas.store import Store
 from lambdas.store.sqlite import SQLiteStore
-from tests.lambdas.faults import METHODS
+from tests.lambdas.faulty_store import METHODS
 
 Around = Callable[[], AbstractContextManager[None]]
 WRITES = frozenset({"append", "create", "replace", "open_run"})

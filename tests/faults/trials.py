@@ -35,7 +35,7 @@ from tests.faults.fork_server import ForkServer, fork_server
 from tests.faults.proxy import CLIENT_TIMEOUT_SECONDS, DYNAMODB_FAULTS, NETWORK_FAULTS, Proxy, proxy_running
 from tests.faults.scenario import PHASE, PLAYERS
 from tests.faults.stores import DisturbedStore, full_disk, read_only, slow_response
-from tests.lambdas.faults import CrashError, FaultyStore
+from tests.lambdas.faulty_store import CrashError, FaultyStore
 from tests.lambdas.handlers.test_board import stream
 
 Trial = Callable[[int, Path], Mapping[str, int]]

@@ -1,7 +1,7 @@
-"""Stores to run the same tests over: SQLite, DynamoDB as moto plays it, DynamoDB as dynalite plays it over HTTP.
+"""The stores that tests run on: SQLite, DynamoDB emulated by moto in process, and by dynalite over HTTP.
 
-Set BANDITMT_TEST_DYNAMODB to what follows ``dynamodb:`` in the address of a store (a region, or the URL of DynamoDB
-Local) to run them over that too; the tables that they make there are deleted at the end.
+Set BANDITMT_TEST_DYNAMODB to a region or to the URL of DynamoDB Local to run the tests on that, too. The tables that
+they create there are deleted at the end.
 """
 
 import os
@@ -64,7 +64,7 @@ def opened(kind, request):
 
 @pytest.fixture(params=["sqlite", *DYNAMODB])
 def store(request):
-    """Every engine in turn."""
+    """A store of every engine in turn."""
     with opened(request.param, request) as store:
         yield store
 

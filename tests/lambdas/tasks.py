@@ -1,4 +1,4 @@
-"""A small task for tests: three phases whose references are made of words that occur nowhere else."""
+"""A small task for tests: three phases whose references contain words that occur nowhere else."""
 
 from dataclasses import replace
 
@@ -28,26 +28,26 @@ def pairs(phase):
 
 
 def load(store, *, feedback=None, runs=None, phases=PHASES, block_size=3):
-    """Blocks of three sentences, so that even these phases have several."""
+    """Load the task in blocks of three sentences, so that even these phases have several."""
     for phase in phases:
         chosen = replace(phase, feedback=feedback) if feedback else phase
         load_phase(store, chosen, pairs(phase), language="en", runs=runs, block_size=block_size)
 
 
 def participant(store, service, name="acme"):
-    """Register somebody and come in with the key."""
+    """Register a participant and authenticate with its key."""
     return service.authenticate(Registry(store).add_participant(name))
 
 
-def fresh(store, **options):
-    """A service over a store with the small task, and a participant of it."""
+def start_service(store, **options):
+    """Load the task into a store; return a service and a participant."""
     load(store, **options)
     service = Service(store)
     return service, participant(store, service)
 
 
 def play(service, player, run, *, rounds=None, translate=lambda sentence: sentence.source):
-    """Play a run to its end, or some rounds of it; returns the answers."""
+    """Play a run to its end, or some rounds of it, and return the answers."""
     answers: list[Answer] = []
     sentence = service.sentence(player, run)
     while sentence is not None and len(answers) != rounds:

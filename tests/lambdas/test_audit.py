@@ -16,7 +16,7 @@ from tests.lambdas import tasks
 
 @pytest.fixture(params=["none", "high-variance:1", "granular:5"])
 def played(request, sqlite):
-    service, player = tasks.fresh(sqlite, feedback=FeedbackSpec(request.param, seed=3))
+    service, player = tasks.start_service(sqlite, feedback=FeedbackSpec(request.param, seed=3))
     run = service.open_run(player, "dev", "copy").run
     tasks.play(service, player, run)
     record = Registry(sqlite).require_phase("dev")
@@ -27,7 +27,7 @@ def played(request, sqlite):
 @pytest.fixture
 def in_progress(sqlite):
     """A run of nine rounds so far, of which the leaderboard shows four."""
-    service, player = tasks.fresh(sqlite)
+    service, player = tasks.start_service(sqlite)
     run = sqlite.opening(service.open_run(player, "dev", "copy").run)
     tasks.play(service, player, run.id, rounds=9)
     record = Registry(sqlite).require_phase("dev")

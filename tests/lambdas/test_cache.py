@@ -1,4 +1,4 @@
-"""What a function may remember: no more than so many things, none for longer than so long."""
+"""The cache of a function, which is bounded in number and age."""
 
 from lambdas.cache import Cache
 
@@ -40,7 +40,7 @@ def test_a_value_expires():
 
 
 def test_the_lifetime_begins_before_the_load():
-    """A slow read must not stretch the bound on staleness."""
+    """A slow load must not extend the lifetime of a value."""
     clock = Clock()
     cache: Cache[str, str] = Cache(2, 10, clock=clock)
 

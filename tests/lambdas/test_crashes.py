@@ -1,4 +1,4 @@
-"""The process dies before, between or after any two storage calls; the participant starts again and loses nothing."""
+"""A crash before or after any storage call: the participant starts again and loses nothing."""
 
 import itertools
 
@@ -9,20 +9,20 @@ from lambdas.service import Service
 from lambdas.store import documents
 from lambdas.store.sqlite import SQLiteStore
 from tests.lambdas import tasks
-from tests.lambdas.faults import CrashError, FaultyStore
+from tests.lambdas.faulty_store import CrashError, FaultyStore
 
 
 class Learner:
-    """A participant's program that survives its own death: what it has learned from is on its disk."""
+    """A participant's program that survives crashes, because what it has learned is on its disk."""
 
     def __init__(self):
-        self.learned = {}  # index -> score: what was told to it
+        self.learned = {}  # scores by index
 
-    def live(self, service, player):
-        """Open or resume, pick up the reward of an answer that was lost, and play to the end."""
+    def play(self, service, player):
+        """Open or resume the run, learn from a reward whose response was lost, and play to the end."""
         try:
             run = service.open_run(player, "training", "copy").run
-        except AlreadyPlayedError as error:  # it died after its last answer and before it heard the score
+        except AlreadyPlayedError as error:  # it crashed after its last translation, before it received the score
             run = error.run
         state = service.run(player, run)
         if state.last is not None:
@@ -45,9 +45,9 @@ def ledger(store):
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
     store = SQLiteStore.open(f"{tmp_path_factory.mktemp('calm') / 'store.db'}?synchronous=normal")
-    _, player = tasks.fresh(store)
+    _, player = tasks.start_service(store)
     learner, counting = Learner(), FaultyStore(store)
-    learner.live(Service(counting), player)
+    learner.play(Service(counting), player)
     result = (ledger(store), learner.learned, len(counting.calls))
     store.close()
     return result
@@ -59,32 +59,32 @@ def test_a_crash_at_every_storage_call(tmp_path, undisturbed, after):
     assert calls > 20
     for turn in range(calls):
         store = SQLiteStore.open(f"{tmp_path / str(turn)}.db?synchronous=normal")
-        _, player = tasks.fresh(store)
+        _, player = tasks.start_service(store)
         learner, faulty = Learner(), FaultyStore(store)
         faulty.fail(turn, after=after)
         with pytest.raises(CrashError):
-            learner.live(Service(faulty), player)
-        learner.live(Service(store), player)
+            learner.play(Service(faulty), player)
+        learner.play(Service(store), player)
         assert ledger(store) == rounds, f"crash {turn} ({faulty.calls[-1]})"
         assert learner.learned == learned, f"crash {turn} ({faulty.calls[-1]})"
         store.close()
 
 
 def test_repeated_crashes(tmp_path, undisturbed):
-    """Every life is cut short after a few calls more than the one before it."""
+    """Every restart gets one call further than the one before it."""
     rounds, learned, _ = undisturbed
     store = SQLiteStore.open(f"{tmp_path / 'store'}.db?synchronous=normal")
-    _, player = tasks.fresh(store)
+    _, player = tasks.start_service(store)
     learner = Learner()
-    for life in itertools.count():
+    for restart in itertools.count():
         faulty = FaultyStore(store)
-        faulty.fail(life, after=bool(life % 2))
+        faulty.fail(restart, after=bool(restart % 2))
         try:
-            learner.live(Service(faulty), player)
+            learner.play(Service(faulty), player)
         except CrashError:
             continue
         break
-    assert life > 10
+    assert restart > 10
     assert ledger(store) == rounds
     assert learner.learned == learned
     store.close()

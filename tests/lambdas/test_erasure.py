@@ -1,4 +1,4 @@
-"""Erasing a participant: the name is gone from everywhere, and everything that was played can still be verified."""
+"""Erasing a participant removes the name everywhere, and everything that was played can still be verified."""
 
 import json
 
@@ -14,7 +14,7 @@ from lambdas.store.sqlite import SQLiteStore
 from leaderboard.families import RoleKind
 from tests.lambdas import tasks
 from tests.lambdas.archive import competitions
-from tests.lambdas.faults import CrashError, FaultyStore
+from tests.lambdas.faulty_store import CrashError, FaultyStore
 
 
 def verify(store):
@@ -25,7 +25,7 @@ def verify(store):
 
 
 def kept(store):
-    """All that is kept of anybody, as text."""
+    """Everything that the store has about participants, as text."""
     kinds = ["participant", "key", "role", "erasure", *(f"board/{phase.name}" for phase in tasks.PHASES)]
     registry = Registry(store)
     claims = [f"run/{who.name}/{phase.name}" for who in registry.participants() for phase in tasks.PHASES]
@@ -34,7 +34,7 @@ def kept(store):
 
 
 def numbers(store):
-    """The boards without the names on them."""
+    """The leaderboards without names."""
     boards = {phase: json.loads(board) for phase, board in competitions.boards(store).items()}
     for board in boards.values():
         for row in board["rows"]:
@@ -104,7 +104,7 @@ def test_an_interrupted_erasure_resumes_to_the_same_end(tmp_path):
 
 def test_not_a_byte_of_the_name_is_left_in_the_file(tmp_path):
     store = SQLiteStore.open(f"{tmp_path / 'store.db'}?synchronous=normal")
-    service, _ = tasks.fresh(store)
+    service, _ = tasks.start_service(store)
     player = tasks.participant(store, service, "zaphod-beeblebrox")
     tasks.play(service, player, service.open_run(player, "dev", "copy").run)
     Eraser(disabled(store, "zaphod-beeblebrox")).erase("zaphod-beeblebrox")

@@ -14,7 +14,7 @@ from leaderboard.metrics.bleu import sentence_bleu
 from task.phases import Phase
 from task.rounds import to_ticks
 from tests.lambdas import tasks
-from tests.lambdas.faults import FaultyStore
+from tests.lambdas.faulty_store import FaultyStore
 
 PARTICIPANTS = ("acme", "other")
 WORDS = ("rot", "rot und blau", "blau", "mit rot und blau secretref")
@@ -22,8 +22,10 @@ phases = st.sampled_from(tasks.PHASES)
 participants = st.sampled_from(PARTICIPANTS)
 systems = st.sampled_from(("one", "two"))
 translations = st.sampled_from(WORDS)
-gates = st.sampled_from((PhaseState.OPEN, PhaseState.OPEN, PhaseState.OPEN, PhaseState.FROZEN, PhaseState.CLOSED))
-seldom = st.sampled_from((False,) * 5 + (True,))
+phase_states = st.sampled_from(
+    (PhaseState.OPEN, PhaseState.OPEN, PhaseState.OPEN, PhaseState.FROZEN, PhaseState.CLOSED)
+)
+rarely_true = st.sampled_from((False,) * 5 + (True,))
 
 
 class Protocol(RuleBasedStateMachine):
@@ -41,12 +43,12 @@ class Protocol(RuleBasedStateMachine):
         self.restart()
         self.players = {name: tasks.participant(self.store, self.service, name) for name in PARTICIPANTS}
         self.committed: dict[str, list[str]] = {}  # by run
-        self.ids: dict[str, dict[int, str]] = {}  # by run and index, as the client last heard them
-        self.promised: dict[tuple[str, int], str] = {}  # the same, but only ids that were not voided
+        self.ids: dict[str, dict[int, str]] = {}  # by run and index, as the client last received them
+        self.valid_ids: dict[tuple[str, int], str] = {}  # the same, without those that were voided
         self.owner: dict[str, str] = {}
         self.phase: dict[str, Phase] = {}
         self.opened: dict[tuple[str, str, str], list[str]] = {}  # by participant, phase and system
-        self.gate = dict.fromkeys((phase.name for phase in tasks.PHASES), PhaseState.OPEN)
+        self.state = dict.fromkeys((phase.name for phase in tasks.PHASES), PhaseState.OPEN)
         self.voided = False
 
     def teardown(self):
@@ -61,43 +63,43 @@ class Protocol(RuleBasedStateMachine):
         reference = tasks.reference(phase.name, phase.layout.place(index).sentence)
         return sentence_bleu(self.committed[run][index], reference)
 
-    def somebody_else(self, participant):
+    def other_participant(self, participant):
         return PARTICIPANTS[1 - PARTICIPANTS.index(participant)]
 
-    # the organiser and fate
+    # the organiser, and faults
 
     @rule()
     def restart(self):
-        """Every function is cold again."""
+        """Start cold functions."""
         self.service = Service(self.faulty, staleness=0)
 
     @rule(turn=st.integers(0, 6), after=st.booleans())
     def let_storage_fail(self, turn, after):
         self.faulty.fail(turn, after=after)
 
-    @rule(phase=phases, state=gates)
-    def set_gate(self, phase, state):
+    @rule(phase=phases, state=phase_states)
+    def set_phase_state(self, phase, state):
         self.registry.set_phase_state(phase.name, state)
-        self.gate[phase.name] = state
+        self.state[phase.name] = state
 
-    @rule(void=seldom)
+    @rule(void=rarely_true)
     def rotate_token_keys(self, void):
         self.registry.rotate_key_ring(keep=not void)
         self.voided |= void
         if void:
-            self.promised.clear()
+            self.valid_ids.clear()
 
-    # what participants do
+    # the participants
 
     @rule(target=runs, participant=participants, phase=phases, system=systems)
     def open_run(self, participant, phase, system):
         mine = self.opened.setdefault((participant, phase.name, system), [])
-        gate = self.gate[phase.name]
+        state = self.state[phase.name]
         unfinished = bool(mine) and len(self.committed[mine[-1]]) < phase.layout.total
         try:
             opened = self.with_retry(lambda: self.service.open_run(self.players[participant], phase.name, system))
         except errors.PhaseClosedError:
-            assert gate is PhaseState.CLOSED or (gate is PhaseState.FROZEN and not unfinished)
+            assert state is PhaseState.CLOSED or (state is PhaseState.FROZEN and not unfinished)
             return multiple()
         except errors.AlreadyPlayedError as played:
             assert played.run == mine[-1]  # noqa: PT017 (one of several outcomes)
@@ -107,7 +109,7 @@ class Protocol(RuleBasedStateMachine):
         if unfinished:
             assert opened.run == mine[-1]
         else:
-            assert gate is PhaseState.OPEN
+            assert state is PhaseState.OPEN
             assert phase.repeatable or not mine
             assert opened.run not in self.committed
             self.committed[opened.run], self.ids[opened.run] = [], {}
@@ -117,7 +119,7 @@ class Protocol(RuleBasedStateMachine):
         return multiple() if unfinished else opened.run
 
     def with_retry(self, call):
-        """A client that was told to come back comes back; by then the function was started anew."""
+        """Repeat a call that was unavailable, with a restarted function."""
         try:
             return call()
         except errors.UnavailableError:
@@ -133,21 +135,21 @@ class Protocol(RuleBasedStateMachine):
             assert len(self.committed[run]) == self.total(run)
             return
         assert sentence.index == len(self.committed[run])
-        self.hear(run, sentence)
+        self.receive(run, sentence)
 
-    def hear(self, run, sentence):
+    def receive(self, run, sentence):
         place = self.phase[run].layout.place(sentence.index)
         assert sentence.source == tasks.source(self.phase[run].name, place.sentence)
         self.ids[run][sentence.index] = sentence.id
         self.expect_the_same_id(run, sentence.index, sentence.id)
 
     def expect_the_same_id(self, run, index, token):
-        """Whenever an id is told again it is the same, unless it was voided meanwhile."""
-        assert self.promised.setdefault((run, index), token) == token
+        """Assert that an id is the same whenever it is issued again, unless it was voided."""
+        assert self.valid_ids.setdefault((run, index), token) == token
 
     @rule(run=runs, rounds=st.integers(1, 6), translation=translations)
-    def play_on(self, run, rounds, translation):
-        """What honest clients do most of the time."""
+    def play_some_rounds(self, run, rounds, translation):
+        """Play some rounds, as clients do most of the time."""
         self.ask_for_the_sentence(run)
         for index in range(len(self.committed[run]), min(len(self.committed[run]) + rounds, self.total(run))):
             if not self.submit(run, index, translation):
@@ -155,42 +157,42 @@ class Protocol(RuleBasedStateMachine):
 
     @rule(run=runs, back=st.integers(0, 13), translation=translations)
     def submit_any(self, run, back, translation):
-        """With the pending id or an old one, for the first time or again, with the same words or others."""
+        """Submit with the pending id or an old one, for the first time or again, the same translation or another."""
         known = sorted(self.ids[run])
         if known:
             self.submit(run, known[max(0, len(known) - 1 - back)], translation)
 
     def submit(self, run, index, translation):
-        """One translation; retried until it is answered or refused. Returns whether it was answered."""
+        """Submit a translation and retry until it is accepted or refused; return whether it was accepted."""
         player, token = self.players[self.owner[run]], self.ids[run][index]
         done = len(self.committed[run])
-        assert index <= done  # rule 1: no id of a later sentence was ever heard
+        assert index <= done  # rule 1: the client never received the id of a later sentence
         try:
             answer = self.with_retry(lambda: self.service.translate(player, run, token, translation))
         except errors.TranslationConflictError:
             assert self.committed[run][index] != translation
             return False
         except errors.PhaseClosedError:
-            assert self.gate[self.phase[run].name] is PhaseState.CLOSED
+            assert self.state[self.phase[run].name] is PhaseState.CLOSED
             assert index == done
             return False
         except errors.WrongSentenceError:
             assert self.voided
             return False
         if index == done:
-            assert self.gate[self.phase[run].name] is not PhaseState.CLOSED
+            assert self.state[self.phase[run].name] is not PhaseState.CLOSED
             self.committed[run].append(translation)
         assert self.committed[run][index] == translation  # rule 2
         assert answer.score == self.score(run, index)
         assert (answer.next is None) == (index + 1 == self.total(run))
         if answer.next:
             assert answer.next.index == index + 1
-            self.hear(run, answer.next)
+            self.receive(run, answer.next)
         return True
 
     @rule(run=runs, translation=translations)
-    def lose_an_answer(self, run, translation):
-        """The client dies after sending. Committed or not, its next life hears the truth from the run itself."""
+    def lose_a_response(self, run, translation):
+        """The client crashes after sending. After a restart, the run's state says whether the round was committed."""
         player, index = self.players[self.owner[run]], len(self.committed[run])
         if index not in self.ids[run]:
             return
@@ -209,8 +211,8 @@ class Protocol(RuleBasedStateMachine):
             self.expect_the_same_id(run, index, state.last.id)
 
     @rule(run=runs, translation=translations)
-    def meddle_with_a_foreign_run(self, run, translation):
-        stranger = self.players[self.somebody_else(self.owner[run])]
+    def use_the_run_of_another_participant(self, run, translation):
+        stranger = self.players[self.other_participant(self.owner[run])]
         token = next(iter(self.ids[run].values()), "made up")
         for call in (
             lambda: self.service.run(stranger, run),
@@ -221,7 +223,7 @@ class Protocol(RuleBasedStateMachine):
 
     @precondition(lambda self: len(self.committed) > 1)
     @rule(run=runs, other=runs, translation=translations)
-    def carry_an_id_to_another_run(self, run, other, translation):
+    def use_an_id_in_another_run(self, run, other, translation):
         for token in self.ids[run].values() if run != other else ():
             player = self.players[self.owner[other]]
             self.expect(
@@ -234,9 +236,9 @@ class Protocol(RuleBasedStateMachine):
             self.with_retry(call)
         except error:
             return
-        raise AssertionError(f"this should have been refused: {error.__name__}")
+        raise AssertionError(f"expected {error.__name__}")
 
-    # what must hold at any time
+    # the invariant
 
     @invariant()
     def the_ledger_is_the_model(self):

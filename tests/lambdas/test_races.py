@@ -1,4 +1,4 @@
-"""Many at once on the same round or run: exactly one commit, and nobody is told anything else."""
+"""Concurrent requests for the same round or run: exactly one is committed, and all responses agree with it."""
 
 import multiprocessing
 from concurrent.futures import ThreadPoolExecutor
@@ -27,7 +27,7 @@ def store(request):
 
 
 def all_at_once(calls):
-    """Run the calls from as many threads at the same moment; results, or the service errors they raised."""
+    """Make the calls from as many threads at the same moment; return the results, or the errors that were raised."""
     barrier = Barrier(len(calls))
 
     def go(call):
@@ -42,7 +42,7 @@ def all_at_once(calls):
 
 
 def instances(store):
-    """As many functions as threads, each with memory of its own, over the same storage."""
+    """Return as many services as threads, each with its own cache, over the same storage."""
     if isinstance(store, SQLiteStore):
         return [Service(SQLiteStore.open(f"{store.path}?synchronous=normal")) for _ in range(THREADS)]
     assert isinstance(store, DynamoDBStore)
@@ -50,7 +50,7 @@ def instances(store):
 
 
 def test_different_translations_of_one_sentence(store):
-    service, player = tasks.fresh(store)
+    service, player = tasks.start_service(store)
     run = service.open_run(player, "mock", "copy").run
     services = instances(store)
     for index in range(5):
@@ -70,7 +70,7 @@ def test_different_translations_of_one_sentence(store):
 
 
 def test_the_same_translation_of_one_sentence(store):
-    service, player = tasks.fresh(store)
+    service, player = tasks.start_service(store)
     run = service.open_run(player, "mock", "copy").run
     token = service.sentence(player, run).id
     answers = all_at_once(
@@ -81,8 +81,8 @@ def test_the_same_translation_of_one_sentence(store):
 
 
 def test_one_service_shared_by_threads(store):
-    """As the local cloud does: a run of its own for each thread, one service and one connection for all."""
-    service, player = tasks.fresh(store)
+    """As in the local cloud: each thread has its own run, and all share one service and one connection."""
+    service, player = tasks.start_service(store)
     runs = [service.open_run(player, "dev", f"system-{number}").run for number in range(THREADS)]
     outcomes = all_at_once([lambda run=run: tasks.play(service, player, run) for run in runs])
     scores = [[answer.score for answer in answers] for answers in outcomes]
@@ -91,7 +91,7 @@ def test_one_service_shared_by_threads(store):
 
 
 def test_opening_the_same_run(store):
-    _, player = tasks.fresh(store)
+    _, player = tasks.start_service(store)
     opened_runs = all_at_once(
         [lambda each=each: each.open_run(player, "training", "copy") for each in instances(store)]
     )
@@ -100,7 +100,7 @@ def test_opening_the_same_run(store):
 
 
 def test_the_budget_of_runs_is_exact(store):
-    _, player = tasks.fresh(store, runs=3)
+    _, player = tasks.start_service(store, runs=3)
     outcomes = all_at_once(
         [
             lambda each=each, number=number: each.open_run(player, "mock", f"system-{number}")
@@ -113,7 +113,7 @@ def test_the_budget_of_runs_is_exact(store):
 
 
 def play_as_process(address, key, name, barrier, results):
-    """One of several processes that play the same run, each with its own words."""
+    """Play a run that other processes play, too, with translations of its own."""
     service = Service(open_store(address))
     player = service.authenticate(key)
     barrier.wait(timeout=300)
@@ -130,7 +130,7 @@ def play_as_process(address, key, name, barrier, results):
 
 
 def test_processes_on_one_sqlite_file(tmp_path):
-    address = f"sqlite:{tmp_path / 'store.db'}?synchronous=normal"  # they race for rounds, not for the disk
+    address = f"sqlite:{tmp_path / 'store.db'}?synchronous=normal"  # the race is not for the disk
     store = open_store(address)
     phase = Phase("training", Layout.plain(200), repeatable=False)
     tasks.load(store, phases=[phase])

@@ -1,4 +1,4 @@
-"""Participants, keys, phases: what an organiser keeps."""
+"""The registry of participants, keys, phases and token keys."""
 
 import hashlib
 
@@ -129,29 +129,29 @@ def test_token_keys_end_at_255(registry, sqlite):
     assert registry.key_ring().secrets.keys() == {255}
 
 
-class Interrupted:
-    """A store in which somebody else changes something between our reading and our writing."""
+class InterruptedStore:
+    """A store in which another organiser makes a change between our read and our write."""
 
-    def __init__(self, store, deed):
-        self._store, self._deed = store, deed
+    def __init__(self, store, change):
+        self._store, self._change = store, change
 
     def __getattr__(self, name):
         return getattr(self._store, name)
 
-    def compare_and_swap(self, *change):
-        deed, self._deed = self._deed, None
-        if deed:
-            deed(Registry(self._store))
-        return self._store.compare_and_swap(*change)
+    def compare_and_swap(self, *arguments):
+        change, self._change = self._change, None
+        if change:
+            change(Registry(self._store))
+        return self._store.compare_and_swap(*arguments)
 
 
 def test_concurrent_changes_of_two_organisers_are_both_kept(sqlite):
     tasks.load(sqlite)
     registry = Registry(sqlite)
-    raising = Interrupted(sqlite, lambda other: other.set_phase_state("dev", PhaseState.CLOSED))
+    raising = InterruptedStore(sqlite, lambda other: other.set_phase_state("dev", PhaseState.CLOSED))
     Registry(raising).set_phase_state("dev", PhaseState.FROZEN, runs=7)
     assert (registry.require_phase("dev").state, registry.require_phase("dev").runs) == (PhaseState.FROZEN, 7)
-    closing = Interrupted(sqlite, lambda other: other.set_phase_state("dev", PhaseState.OPEN, runs=9))
+    closing = InterruptedStore(sqlite, lambda other: other.set_phase_state("dev", PhaseState.OPEN, runs=9))
     Registry(closing).set_phase_state("dev", PhaseState.CLOSED)
     assert (registry.require_phase("dev").state, registry.require_phase("dev").runs) == (PhaseState.CLOSED, 9)
 
@@ -160,14 +160,14 @@ def test_two_concurrent_rotations_keep_both_token_keys(sqlite):
     tasks.load(sqlite)
     registry = Registry(sqlite)
     first = registry.key_ring().secrets[1]
-    Registry(Interrupted(sqlite, lambda other: other.rotate_key_ring(keep=True))).rotate_key_ring(keep=True)
+    Registry(InterruptedStore(sqlite, lambda other: other.rotate_key_ring(keep=True))).rotate_key_ring(keep=True)
     assert sorted(registry.key_ring().secrets) == [1, 2, 3]
     assert registry.key_ring().secrets[1] == first
 
 
 def test_a_voided_ring_stays_void_under_a_concurrent_rotation(sqlite):
     tasks.load(sqlite)
-    Registry(Interrupted(sqlite, lambda other: other.rotate_key_ring(keep=False))).rotate_key_ring(keep=True)
+    Registry(InterruptedStore(sqlite, lambda other: other.rotate_key_ring(keep=False))).rotate_key_ring(keep=True)
     assert sorted(Registry(sqlite).key_ring().secrets) == [2, 3]
 
 

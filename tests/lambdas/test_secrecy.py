@@ -1,4 +1,4 @@
-"""References never leave, and held-out sentences cannot be told from fresh ones."""
+"""References never leave the service, and held-out sentences cannot be distinguished from fresh ones."""
 
 import base64
 import json
@@ -36,7 +36,7 @@ def emitted(loaded):
     store, address = loaded
     key = Registry(store).add_participant("acme")
     done = subprocess.run(
-        [sys.executable, "-m", "tests.lambdas.talkative_run", address, key],
+        [sys.executable, "-m", "tests.lambdas.verbose_run", address, key],
         cwd=ROOT,
         env={**os.environ, "POWERTOOLS_LOG_LEVEL": "DEBUG"},
         capture_output=True,
@@ -50,13 +50,13 @@ def emitted(loaded):
 
 def test_references_never_leave(emitted):
     store, key, everything = emitted
-    # the run did speak: responses, metrics, our log at DEBUG, and the failure that was provoked in each round
+    # the run did print responses, metrics, our log at DEBUG, and the failure that was provoked in each round
     assert everything.count("'score': ") >= 10
     assert '"CloudWatchMetrics"' in everything
     assert '"level":"DEBUG"' in everything
     assert everything.count('"failure":"ValueError"') == 5
     assert tasks.source("mock", 4) in everything
-    # and in all of it there is no word of a reference, no packed block, and no key
+    # but no word of a reference, no packed block and no key
     for number in range(5):
         reference = tasks.reference("mock", number)
         for secret in (*set(reference.split()) - set(tasks.source("mock", number).split()) - {"of", "with"},):
@@ -72,8 +72,8 @@ def test_references_never_leave(emitted):
 
 
 def test_held_out_sentences_look_like_any_other(sqlite):
-    """HHFFFFHHFFFFHH: the same two sentences come three times, and nothing but their text shows it."""
-    service, player = tasks.fresh(sqlite)
+    """HHFFFFHHFFFFHH: the same two sentences are served three times, and nothing but their text shows it."""
+    service, player = tasks.start_service(sqlite)
     run = service.open_run(player, "dev", "copy").run
     sentence, seen = service.sentence(player, run), []
     while sentence:
@@ -89,7 +89,7 @@ def test_held_out_sentences_look_like_any_other(sqlite):
 
 
 def test_all_participants_get_the_same_sentences_in_the_same_order(sqlite):
-    service, player = tasks.fresh(sqlite)
+    service, player = tasks.start_service(sqlite)
     other = tasks.participant(sqlite, service, "other")
     orders = []
     for who in (player, other):

@@ -1,4 +1,4 @@
-"""Loading a task: resumable, idempotent, and strict about what it takes."""
+"""Loading a task is resumable and idempotent, and refuses invalid text."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Sentence ids: they open only for whom they were issued, hide what they carry, and have one spelling each."""
+"""Sentence ids are valid only for their participant and run, hide their contents, and have one spelling."""
 
 import base64
 import hmac

@@ -1,4 +1,4 @@
-"""The whole local cloud over a small task, and an attacker's way to talk to it."""
+"""The local cloud with a small task, and a client for attackers."""
 
 import http.client
 import json
@@ -19,52 +19,54 @@ from tests.lambdas import tasks
 
 
 class Target:
-    """The service under attack, and everything that it has ever said."""
+    """The service under attack, and everything that was received from it."""
 
     def __init__(self, port, store):
         self.port, self.store = port, store
         self.registry = Registry(store)
-        self.said = []
+        self.received = []
 
-    def newcomer(self, name):
+    def register(self, name):
         return self.registry.add_participant(name)
 
-    def ask(self, method, path, key=None, body=None, headers: Mapping[str, str] | None = None):
-        """One request; returns status, headers in lower case, and the body as it came."""
+    def send(self, method, path, key=None, body=None, headers: Mapping[str, str] | None = None):
+        """Send a request; return the status, the headers in lower case and the body."""
         data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
         sent = {"Content-Type": "application/json", **({"x-api-key": key} if key else {}), **(headers or {})}
         with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)) as connection:
             connection.request(method, path, data, sent)
-            answer = connection.getresponse()
-            content = answer.read()
-        self.said.append(content)
-        return answer.status, {name.lower(): value for name, value in answer.getheaders()}, content
+            response = connection.getresponse()
+            content = response.read()
+        self.received.append(content)
+        return response.status, {name.lower(): value for name, value in response.getheaders()}, content
 
-    def told(self, method, path, key=None, body=None):
-        """Status, and the code of a refusal or the whole answer."""
-        status, _, content = self.ask(method, path, key, body)
-        answer = json.loads(content)
-        return status, answer.get("code", answer)
+    def request(self, method, path, key=None, body=None):
+        """Send a request; return the status, and the error code or the whole response."""
+        status, _, content = self.send(method, path, key, body)
+        response = json.loads(content)
+        return status, response.get("code", response)
 
     def raw(self, request):
-        """Bytes that no library would send; returns all that comes back."""
+        """Send bytes that no library would send; return everything that comes back."""
         with closing(socket.create_connection(("127.0.0.1", self.port), timeout=60)) as connection:
             connection.sendall(request)
             connection.shutdown(socket.SHUT_WR)
-            answer = b""
+            response = b""
             while part := connection.recv(65_536):
-                answer += part
-        self.said.append(answer)
-        return answer
+                response += part
+        self.received.append(response)
+        return response
 
     def open_run(self, key, system="copy", phase="mock"):
-        return self.told("POST", "/v1/runs", key, {"phase": phase, "system": system})[1]["run"]
+        return self.request("POST", "/v1/runs", key, {"phase": phase, "system": system})[1]["run"]
 
     def sentence(self, key, run):
-        return self.told("GET", f"/v1/runs/{run}/sentence", key)[1]
+        return self.request("GET", f"/v1/runs/{run}/sentence", key)[1]
 
     def translate(self, key, run, sentence_id, translation="rot"):
-        return self.told("POST", f"/v1/runs/{run}/translations", key, {"id": sentence_id, "translation": translation})
+        return self.request(
+            "POST", f"/v1/runs/{run}/translations", key, {"id": sentence_id, "translation": translation}
+        )
 
     def rounds(self, run):
         return [(each.index, each.translation) for each in self.store.rounds(run)]
@@ -79,8 +81,8 @@ def target(tmp_path_factory):
         under_attack = Target(server.server_port, store)
         yield under_attack
     wiring.use_service(None)
-    everything = b"".join(under_attack.said)
-    assert b"secretref" not in everything  # of every reference: whatever was tried, none came out
+    everything = b"".join(under_attack.received)
+    assert b"secretref" not in everything  # part of every reference: no attack has revealed one
     assert b"refword" not in everything
     assert b"Traceback" not in everything
     store.close()
@@ -88,9 +90,9 @@ def target(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def mallory(target):
-    return target.newcomer("mallory")
+    return target.register("mallory")
 
 
 @pytest.fixture(scope="module")
 def honest(target):
-    return target.newcomer("honest")
+    return target.register("honest")

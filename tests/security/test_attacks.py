@@ -1,4 +1,4 @@
-"""What a malicious participant can try over HTTP, and what comes of it: nothing."""
+"""Attacks of a malicious participant over HTTP, none of which succeeds."""
 
 import gzip
 import hmac
@@ -33,7 +33,7 @@ class TestSentenceIds:
         genuine = target.sentence(mallory, run)["id"]
         monkeypatch.setattr(hmac, "compare_digest", spy)
         assert target.translate(mallory, run, genuine) == (409, "wrong_sentence")
-        assert compared == [(16, 16)] * 2  # once more with fresh keys
+        assert compared == [(16, 16)] * 2  # the second time with reloaded keys
 
     def test_an_id_is_valid_in_its_own_run_only(self, target, mallory, honest):
         one, two = target.open_run(mallory, "one"), target.open_run(mallory, "two")
@@ -47,7 +47,7 @@ class TestSentenceIds:
         stolen = target.sentence(honest, run)["id"]
         missing = "a" * 26
         for there, nowhere in (
-            (target.told("GET", f"/v1/runs/{run}", mallory), target.told("GET", f"/v1/runs/{missing}", mallory)),
+            (target.request("GET", f"/v1/runs/{run}", mallory), target.request("GET", f"/v1/runs/{missing}", mallory)),
             (target.translate(mallory, run, stolen), target.translate(mallory, missing, stolen)),
         ):
             assert there == nowhere == (404, "run_not_found")
@@ -56,32 +56,34 @@ class TestSentenceIds:
     def test_a_repeated_round_earns_nothing_and_cannot_be_changed(self, target, mallory):
         run = target.open_run(mallory, "replayer")
         first = target.sentence(mallory, run)["id"]
-        answer = target.translate(mallory, run, first, "rot")
-        assert answer[0] == 200
-        assert [target.translate(mallory, run, first, "rot") for _ in range(3)] == [answer] * 3
+        response = target.translate(mallory, run, first, "rot")
+        assert response[0] == 200
+        assert [target.translate(mallory, run, first, "rot") for _ in range(3)] == [response] * 3
         assert target.translate(mallory, run, first, "rot und blau") == (409, "translation_conflict")
         assert target.rounds(run) == [(0, "rot")]
 
     def test_later_sentences_cannot_be_read(self, target, mallory):
         run = target.open_run(mallory, "hurried")
         assert [target.sentence(mallory, run)["index"] for _ in range(3)] == [0, 0, 0]
-        answers = [target.told("GET", f"/v1/runs/{run}/sentence{end}", mallory)[1] for end in ("?index=1", "?next=1")]
-        assert [answer["index"] for answer in answers] == [0, 0]
+        responses = [
+            target.request("GET", f"/v1/runs/{run}/sentence{end}", mallory)[1] for end in ("?index=1", "?next=1")
+        ]
+        assert [response["index"] for response in responses] == [0, 0]
 
 
 class TestKeys:
     def test_every_invalid_key_gets_the_same_response(self, target, mallory):
-        revoked, disabled = target.newcomer("revoked"), target.newcomer("disabled")
+        revoked, disabled = target.register("revoked"), target.register("disabled")
         target.registry.revoke_keys("revoked")
         target.registry.set_disabled("disabled", True)
         nearly = mallory[:-1] + ("A" if mallory[-1] != "A" else "B")
         wrong = [None, "x", "bmt_" + "A" * 43, nearly, mallory.upper(), mallory + "A", revoked, disabled, "é" * 47]
-        answers = set()
+        responses = set()
         for key in wrong:
-            status, _, content = target.ask("GET", "/v1/phases", key)
+            status, _, content = target.send("GET", "/v1/phases", key)
             body = json.loads(content)
-            answers.add((status, body["code"], body["message"]))
-        assert answers == {(403, "invalid_key", "the API key is missing, unknown or no longer valid")}
+            responses.add((status, body["code"], body["message"]))
+        assert responses == {(403, "invalid_key", "the API key is missing, unknown or no longer valid")}
 
     def test_a_key_is_looked_up_by_its_hash(self, target, mallory, monkeypatch):
         asked, document = [], target.store.document
@@ -92,18 +94,20 @@ class TestKeys:
 
         monkeypatch.setattr(target.store, "document", spy)
         guess = "bmt_" + "A" * 43
-        assert target.told("GET", "/v1/phases", guess) == (403, "invalid_key")
+        assert target.request("GET", "/v1/phases", guess) == (403, "invalid_key")
         assert asked == [("key", api_key_digest(guess))]
 
     def test_a_key_is_accepted_in_its_header_only(self, target, mallory):
-        assert target.told("GET", f"/v1/phases?x-api-key={mallory}") == (403, "invalid_key")
+        assert target.request("GET", f"/v1/phases?x-api-key={mallory}") == (403, "invalid_key")
         for header in ("Authorization", "Cookie", "x-api-key2", "x_api_key"):
-            status, _, _ = target.ask("GET", "/v1/phases", headers={header: f"x-api-key={mallory}"})
+            status, _, _ = target.send("GET", "/v1/phases", headers={header: f"x-api-key={mallory}"})
             assert status == 403
-        assert target.told("POST", "/v1/runs", None, {"x-api-key": mallory, "phase": "mock", "system": "x"})[0] == 403
+        assert (
+            target.request("POST", "/v1/runs", None, {"x-api-key": mallory, "phase": "mock", "system": "x"})[0] == 403
+        )
 
     def test_the_key_that_the_gateway_metered_is_the_one_that_plays(self, target, mallory, honest):
-        """Sent three times in two spellings, gateway and function could each have chosen their own."""
+        """Of a header sent three times in two spellings, gateway and function might each pick a different one."""
         body = b'{"phase": "mock", "system": "two-faced"}'
         spellings = [("X-API-KEY", honest), ("x-api-key", mallory), ("X-API-KEY", honest)]
         head = "".join(f"{name}: {key}\r\n" for name, key in spellings)
@@ -124,8 +128,8 @@ PATHS = [
 class TestRequests:
     @pytest.mark.parametrize("path", PATHS)
     def test_path_traversal_is_refused(self, target, mallory, path):
-        answer = target.raw(f"GET {path} HTTP/1.1\r\nHost: x\r\nx-api-key: {mallory}\r\n\r\n".encode())
-        head, _, body = answer.partition(b"\r\n\r\n")
+        response = target.raw(f"GET {path} HTTP/1.1\r\nHost: x\r\nx-api-key: {mallory}\r\n\r\n".encode())
+        head, _, body = response.partition(b"\r\n\r\n")
         assert head.split()[1] in (b"400", b"404")
         assert json.loads(body)["code"] in ("bad_request", "not_found", "run_not_found", "phase_not_found")
 
@@ -133,11 +137,11 @@ class TestRequests:
     def test_no_header_can_be_injected(self, target, mallory, end):
         quoted = end.replace("\r", "%0d").replace("\n", "%0a").replace(" ", "%20")
         asked = [
-            target.ask("POST", "/v1/runs", mallory, {"phase": f"mock{end}", "system": "x"}),
-            target.ask("POST", "/v1/runs", mallory, {"phase": "mock", "system": f"x{end}"}),
-            target.ask("GET", f"/v1/leaderboard/mock{quoted}", mallory),
-            target.ask("GET", f"/v1/leaderboard/mock?format=csv{quoted}", mallory),
-            target.ask("GET", "/v1/leaderboard/mock", headers={"If-None-Match": '"x"', "Accept": f"text/csv{quoted}"}),
+            target.send("POST", "/v1/runs", mallory, {"phase": f"mock{end}", "system": "x"}),
+            target.send("POST", "/v1/runs", mallory, {"phase": "mock", "system": f"x{end}"}),
+            target.send("GET", f"/v1/leaderboard/mock{quoted}", mallory),
+            target.send("GET", f"/v1/leaderboard/mock?format=csv{quoted}", mallory),
+            target.send("GET", "/v1/leaderboard/mock", headers={"If-None-Match": '"x"', "Accept": f"text/csv{quoted}"}),
         ]
         for status, headers, _ in asked:
             assert status < 500
@@ -149,25 +153,28 @@ class TestRequests:
         place = f"/v1/runs/{run}/translations"
         assert target.translate(mallory, run, sentence_id, "x" * 4_001) == (413, "too_large")
         assert target.translate(mallory, run, "x" * 10_000) == (409, "wrong_sentence")
-        assert target.told("POST", place, mallory, b" " * (MAX_BODY_BYTES + 1)) == (413, "too_large")
-        assert target.told("POST", place, mallory, b"[" * MAX_BODY_BYTES) == (400, "bad_request")
-        assert target.told("POST", place, mallory, b'{"id": ' + b"9" * 60_000 + b"}") == (400, "bad_request")
-        assert target.told("POST", "/v1/runs", mallory, {"phase": "mock", "system": "x" * 60_000})[0] == 400
-        assert target.told("GET", "/v1/runs/" + "a" * 9_000, mallory)[0] == 431
-        assert target.ask("GET", "/v1/phases", mallory, headers={"X-Long": "x" * 11_000})[0] == 431
+        assert target.request("POST", place, mallory, b" " * (MAX_BODY_BYTES + 1)) == (413, "too_large")
+        assert target.request("POST", place, mallory, b"[" * MAX_BODY_BYTES) == (400, "bad_request")
+        assert target.request("POST", place, mallory, b'{"id": ' + b"9" * 60_000 + b"}") == (400, "bad_request")
+        assert target.request("POST", "/v1/runs", mallory, {"phase": "mock", "system": "x" * 60_000})[0] == 400
+        assert target.request("GET", "/v1/runs/" + "a" * 9_000, mallory)[0] == 431
+        assert target.send("GET", "/v1/phases", mallory, headers={"X-Long": "x" * 11_000})[0] == 431
         assert target.rounds(run) == []
 
     def test_a_compressed_body_is_not_decompressed(self, target, mallory):
         bomb = gzip.compress(b'{"phase": "mock", "system": "' + b"x" * 10_000_000)
-        status, _, _ = target.ask("POST", "/v1/runs", mallory, bomb, {"Content-Encoding": "gzip"})
+        status, _, _ = target.send("POST", "/v1/runs", mallory, bomb, {"Content-Encoding": "gzip"})
         assert status == 400
 
     def test_markup_is_refused_as_a_name_and_kept_as_text_in_a_translation(self, target, mallory):
-        assert target.told("POST", "/v1/runs", mallory, {"phase": "mock", "system": "<script>"}) == (400, "bad_request")
+        assert target.request("POST", "/v1/runs", mallory, {"phase": "mock", "system": "<script>"}) == (
+            400,
+            "bad_request",
+        )
         run = target.open_run(mallory, "painter")
-        answer = target.translate(mallory, run, target.sentence(mallory, run)["id"], "<script>alert(1)</script>")
-        assert answer[0] == 200
-        status, headers, content = target.ask("GET", "/v1/leaderboard/mock")
+        response = target.translate(mallory, run, target.sentence(mallory, run)["id"], "<script>alert(1)</script>")
+        assert response[0] == 200
+        status, headers, content = target.send("GET", "/v1/leaderboard/mock")
         assert (status, headers["content-type"], headers["x-content-type-options"]) == (
             200,
             "application/json",

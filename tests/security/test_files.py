@@ -1,4 +1,4 @@
-"""Hostile files at the command line: refused in one line that names them, in bounded time and memory."""
+"""Hostile files at the command line are refused in one line that names them, in bounded time and memory."""
 
 import gzip
 import json
@@ -31,22 +31,22 @@ FILES = {
 }
 
 
-def complaints(capsys):
-    """What was said, without the place where a progress bar would be."""
+def error_lines(capsys):
+    """The lines on standard error, without the empty ones that a progress bar leaves."""
     return [line for line in capsys.readouterr().err.splitlines() if line.strip()]
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_hostile_corpus_is_refused(name, tmp_path, capsys, monkeypatch):
-    content, complaint = FILES[name]
-    monkeypatch.setattr(line_files, "MIN_UNPACKED_BOUND", 1 << 20)  # as in life, but sixty times sooner
+    content, problem = FILES[name]
+    monkeypatch.setattr(line_files, "MIN_UNPACKED_BOUND", 1 << 20)  # sixty times less than in production, to be fast
     path = tmp_path / name
     path.write_bytes(content)
     where = ["--out", str(tmp_path / "task"), "--source", "de", "--target", "en", "--processes", "1"]
     assert cli.run(["corpus", "import", *where, "--in-domain", str(path)]) == 1
-    (said,) = complaints(capsys)
-    assert said.startswith("banditmt: ")
-    assert (name in said, complaint in said) == (True, True)
+    (line,) = error_lines(capsys)
+    assert line.startswith("banditmt: ")
+    assert (name in line, problem in line) == (True, True)
     assert not (tmp_path / "task").exists()
 
 
@@ -66,7 +66,7 @@ def test_a_hostile_task_is_refused(changes, tmp_path, capsys):
     description = task / "task.json"
     description.write_text(json.dumps({**json.loads(description.read_text()), **changes}))
     assert cli.run(["corpus", "check", str(task)]) == 1
-    said = capsys.readouterr()
-    assert "Traceback" not in said.out + said.err
+    printed = capsys.readouterr()
+    assert "Traceback" not in printed.out + printed.err
     with pytest.raises((CorpusError, OrganiserError)):
         load_task(open_store(f"sqlite:{tmp_path / 'store'}"), task)

@@ -1,4 +1,4 @@
-"""What the sources must not hold: secrets, and calls that turn data into code."""
+"""The sources contain no secrets, and no calls that execute data."""
 
 import ast
 import re
@@ -11,11 +11,11 @@ ROOT = Path(__file__).parents[2]
 SHIPPED = ("task", "lambdas", "leaderboard", "corpora", "learners", "simulator", "client_sdk/banditmt_client")
 
 SECRETS = {
-    "a key of AWS": r"\b(AKIA|ASIA)[0-9A-Z]{16}\b",
+    "an AWS key": r"\b(AKIA|ASIA)[0-9A-Z]{16}\b",
     "a private key": r"-----BEGIN [A-Z ]*PRIVATE KEY-----",
-    "a key of ours": r"\bbmt_[A-Za-z0-9_-]{43}\b",
+    "a banditmt API key": r"\bbmt_[A-Za-z0-9_-]{43}\b",
     "a token of a code host": r"\b(gh[pousr]_[A-Za-z0-9]{36}|glpat-[A-Za-z0-9_-]{20}|pypi-[A-Za-z0-9_-]{50,})",
-    "a password in an address": r"\b[a-z][a-z0-9+]*://[^\s/:@'\"{}<>]+:[^\s/:@'\"{}<>]+@[a-z0-9]",
+    "a password in a URL": r"\b[a-z][a-z0-9+]*://[^\s/:@'\"{}<>]+:[^\s/:@'\"{}<>]+@[a-z0-9]",
 }
 MADE_UP = {*("bmt_" + letter * 43 for letter in "Ax0"), "http://user:pa55word@h"}  # as tests write them
 
@@ -32,7 +32,7 @@ def secrets_in(text):
 def tracked():
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
     if listed.returncode:
-        pytest.skip("not a git checkout: nothing tells which files are ours")
+        pytest.skip("not a git checkout, so the tracked files are unknown")
     return [ROOT / name for name in listed.stdout.decode().split("\0") if name]
 
 
@@ -58,7 +58,7 @@ def test_a_planted_secret_is_found(planted):
     assert len(secrets_in(f"before {planted} after")) == 1
 
 
-# Names whose use would let data become code, or a check be passed over.
+# Names whose use would execute data or skip a verification.
 FORBIDDEN = {
     *("pickle", "cPickle", "marshal", "shelve", "dill", "joblib", "telnetlib"),
     *("eval", "exec", "os.system", "os.popen", "tempfile.mktemp"),
@@ -107,5 +107,5 @@ def test_no_shipped_code_executes_data_or_skips_verification():
         "get(x, verify=False)",
     ],
 )
-def test_such_a_call_is_found(code):
+def test_a_forbidden_call_is_found(code):
     assert any(is_forbidden(use) for use in uses(ast.parse(code)))

@@ -1,4 +1,4 @@
-"""Every line of docs/security.md names tests, and the tests that it names exist."""
+"""Every row of docs/security.md names tests, and these tests exist."""
 
 import ast
 import re

@@ -13,7 +13,7 @@ NOON = 1_800_000_000.0  # when the leaderboard is read
 
 def play(store, *, perturbation="high-variance:1"):
     """Play finished, repeated, unfinished and empty runs; set roles and phase states; rotate the token key."""
-    service, acme = tasks.fresh(store, feedback=FeedbackSpec(perturbation, seed=3), runs=7)
+    service, acme = tasks.start_service(store, feedback=FeedbackSpec(perturbation, seed=3), runs=7)
     oracle = tasks.participant(store, service, "oracle")
     idle = tasks.participant(store, service, "idle")
     for player, system in ((acme, "BNMT-EL"), (acme, "BNMT-EL"), (acme, "BNMT-static"), (oracle, "BNMT-oracle")):

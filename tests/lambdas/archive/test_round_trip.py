@@ -1,4 +1,4 @@
-"""Out of one store and into another: everything is there again, and the board is the same to the last byte."""
+"""Exporting a store and importing the archive restores everything, and the same leaderboard byte for byte."""
 
 import gzip
 from dataclasses import replace
@@ -17,7 +17,7 @@ from lambdas.store.sqlite import SQLiteStore
 from lambdas.task_loader import LoadError, load_phase
 from tests.lambdas import tasks
 from tests.lambdas.archive import competitions
-from tests.lambdas.faults import CrashError, FaultyStore
+from tests.lambdas.faulty_store import CrashError, FaultyStore
 
 
 def discrepancies(store):
@@ -119,7 +119,7 @@ class TestWithoutTexts:
 class TestWithTextsAndKeys:
     def test_participants_continue_with_the_keys_and_ids_they_have(self, tmp_path):
         before = SQLiteStore.open(f"{tmp_path / 'before.db'}?synchronous=normal")
-        service, player = tasks.fresh(before)
+        service, player = tasks.start_service(before)
         api_key = Registry(before).add_key("acme")
         run = service.open_run(player, "dev", "copy").run
         tasks.play(service, player, run, rounds=3)

@@ -1,4 +1,4 @@
-"""API Gateway's REST proxy events, as the functions get them."""
+"""REST proxy events, as API Gateway sends them to the functions."""
 
 import base64
 import json
@@ -12,7 +12,7 @@ CONTEXT = SimpleNamespace(
 
 
 def event(method, path, body=None, *, key=None, resource=None, raw=None, query=None, more=None):
-    """``body`` is sent as JSON; ``raw`` bytes are sent as they are, in base64 like API Gateway does with binary.
+    """Return an event. ``body`` becomes JSON; ``raw`` bytes are encoded in base64, as binary bodies are.
 
     ``more`` are further headers.
     """
@@ -42,7 +42,7 @@ def event(method, path, body=None, *, key=None, resource=None, raw=None, query=N
 
 
 class Client:
-    """Calls the functions with events, and gives back status, body and headers."""
+    """Calls the functions with events, and returns the status, the body and the headers."""
 
     def __init__(self, key):
         self.key = key

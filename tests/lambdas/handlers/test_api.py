@@ -1,4 +1,4 @@
-"""The functions as API Gateway calls them: what they answer, and what they refuse."""
+"""The functions as API Gateway calls them: responses, errors, metrics and logs."""
 
 import json
 import threading
@@ -36,7 +36,7 @@ def refusal(response):
     return status, body["code"]
 
 
-class TestAnswers:
+class TestResponses:
     def test_a_run_from_start_to_end(self, client):
         status, opened, headers = client.open_run()
         assert status == 200
@@ -286,7 +286,7 @@ def test_a_429_has_a_retry_after_header(client, sqlite):
 
 @pytest.mark.usefixtures("client")
 def test_many_threads_call_one_function(sqlite):
-    """The local cloud does; each must get the answer to its own event."""
+    """As in the local cloud; each thread must get the response to its own event."""
     keys = [Registry(sqlite).add_participant(f"player-{number}") for number in range(8)]
     failures = []
 

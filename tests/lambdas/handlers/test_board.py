@@ -31,7 +31,7 @@ def stream(store, run):
 @pytest.fixture
 def played(sqlite):
     """A store with a finished dev run, and the run."""
-    service, player = tasks.fresh(sqlite)
+    service, player = tasks.start_service(sqlite)
     run = service.open_run(player, "dev", "copy").run
     tasks.play(service, player, run)
     return sqlite, run
@@ -110,7 +110,7 @@ def test_a_run_of_a_phase_that_is_not_loaded_is_an_error(played):
 @given(st.lists(st.tuples(st.integers(0, 14), st.integers(1, 15)), max_size=8), st.randoms())
 def test_batches_that_are_repeated_late_or_lost_give_the_summary_of_the_ledger(batches, rng):
     store = open_store("sqlite::memory:")
-    service, player = tasks.fresh(store)
+    service, player = tasks.start_service(store)
     run = service.open_run(player, "dev", "copy").run
     tasks.play(service, player, run)
     entries = stream(store, run)
@@ -140,7 +140,7 @@ class InterruptedStore:
 @pytest.mark.parametrize("before", [0, 5])
 def test_rebuilding_keeps_rounds_that_the_stream_adds_meanwhile(sqlite, before):
     """No more rounds of a finished run come: rounds that are overwritten would be missing for good."""
-    service, player = tasks.fresh(sqlite)
+    service, player = tasks.start_service(sqlite)
     run = service.open_run(player, "dev", "copy").run
     tasks.play(service, player, run, rounds=before)
 

@@ -1,4 +1,4 @@
-"""The leaderboard over HTTP: JSON and CSV, asked again at no cost, with and without a key."""
+"""The leaderboard over HTTP: as JSON and CSV, revalidated by its ETag, with and without a key."""
 
 import csv
 import io
@@ -16,7 +16,7 @@ from tests.lambdas.handlers.events import CONTEXT, event
 
 @pytest.fixture
 def key(sqlite):
-    """Somebody who has finished mock and dev, and is in the middle of training."""
+    """The key of a participant who has finished mock and dev, and is in the middle of training."""
     tasks.load(sqlite)
     service = Service(sqlite, staleness=0)
     wiring.use_service(service)

@@ -1,4 +1,4 @@
-"""The leaderboard's page, as the reading function shows it."""
+"""The leaderboard page, as the reading function serves it."""
 
 import json
 

@@ -8,11 +8,11 @@ from tests.lambdas import tasks
 @pytest.fixture
 def setting(store):
     """A service and a participant, over every engine."""
-    return tasks.fresh(store)
+    return tasks.start_service(store)
 
 
 @pytest.fixture
 def embedded(sqlite):
     """A service and a participant over SQLite only, for tests that do not depend on the engine."""
-    service, player = tasks.fresh(sqlite)
+    service, player = tasks.start_service(sqlite)
     return sqlite, service, player

@@ -62,6 +62,6 @@ def test_the_last_round_tells_its_document(played):
 
 
 def test_a_task_without_documents_does_not_speak_of_them(store):
-    service, player = tasks.fresh(store)
+    service, player = tasks.start_service(store)
     run = service.open_run(player, "dev", "one").run
     assert set(service.sentence(player, run).as_dict()) == {"id", "index", "total", "source"}

@@ -8,7 +8,7 @@ from tests.lambdas import tasks
 
 @pytest.fixture
 def opened(store):
-    service, player = tasks.fresh(store)
+    service, player = tasks.start_service(store)
     run = service.open_run(player, "dev", "sampler").run
     return service, player, run
 

@@ -76,7 +76,7 @@ class TestOpening:
             service.open_run(player, "dev", system)
 
     def test_no_more_runs_than_the_budget_can_be_opened(self, sqlite):
-        service, player = tasks.fresh(sqlite, runs=2)
+        service, player = tasks.start_service(sqlite, runs=2)
         for system in ("one", "two"):
             tasks.play(service, player, service.open_run(player, "mock", system).run)
         for system in ("one", "three"):
@@ -87,7 +87,7 @@ class TestOpening:
         assert service.open_run(player, "mock", "three").index == 0
 
     def test_an_unfinished_run_resumes_when_the_budget_is_used_up(self, sqlite):
-        service, player = tasks.fresh(sqlite, runs=1)
+        service, player = tasks.start_service(sqlite, runs=1)
         opened = service.open_run(player, "mock", "one")
         assert service.open_run(player, "mock", "one") == opened
 

@@ -81,7 +81,7 @@ def test_a_round_keeps_what_adaptation_is_measured_on(played, store):
 
 
 def test_a_bandit_phase_shows_nothing_but_a_number(store):
-    service, player = tasks.fresh(store)
+    service, player = tasks.start_service(store)
     run = service.open_run(player, "dev", "learner").run
     answers = tasks.play(service, player, run)
     assert {frozenset(answer.as_dict()) for answer in answers} == {frozenset({"score", "next"})}

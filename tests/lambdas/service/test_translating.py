@@ -184,7 +184,7 @@ class TestNoisyFeedback:
 
     @pytest.fixture
     def thumbs(self, sqlite):
-        return tasks.fresh(sqlite, feedback=FeedbackSpec("granular:1"))
+        return tasks.start_service(sqlite, feedback=FeedbackSpec("granular:1"))
 
     def test_the_learner_receives_noisy_rewards_and_their_sum(self, thumbs, sqlite):
         service, player = thumbs
@@ -198,14 +198,14 @@ class TestNoisyFeedback:
 
     def test_ids_do_not_reveal_the_sum_of_true_rewards(self, sqlite):
         """Rounds with equal observed and different true rewards get ids of equal length, all different."""
-        service, player = tasks.fresh(sqlite, feedback=FeedbackSpec("granular:1"))
+        service, player = tasks.start_service(sqlite, feedback=FeedbackSpec("granular:1"))
         run = service.open_run(player, "dev", "copy").run
         ids = [answer.next.id for answer in tasks.play(service, player, run) if answer.next]
         assert len({len(token) for token in ids}) == 1
         assert len(set(ids)) == 13
 
     def test_a_replayed_run_gets_the_same_noise(self, sqlite):
-        service, player = tasks.fresh(sqlite, feedback=FeedbackSpec("high-variance:1", seed=7))
+        service, player = tasks.start_service(sqlite, feedback=FeedbackSpec("high-variance:1", seed=7))
         run = service.open_run(player, "mock", "copy").run
         first = service.sentence(player, run)
         answer = service.translate(player, run, first.id, first.source)

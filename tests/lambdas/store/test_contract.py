@@ -1,4 +1,4 @@
-"""What every storage engine must do, engine by engine: this is what the service relies on."""
+"""The contract of the store, which the service relies on, tested with every engine."""
 
 from dataclasses import replace
 
@@ -64,7 +64,7 @@ class TestDocuments:
         assert store.documents("one") == [{"name": "1"}, {"name": "10"}, {"name": "9"}]
 
     def test_many_large_documents_are_read_completely(self, store):
-        """A query of DynamoDB ends after a megabyte; the store must go on."""
+        """A query of DynamoDB returns at most a megabyte, so the store must continue it."""
         for number in range(8):
             store.replace("large", f"{number}", {"number": number, "text": "x" * 200_000})
         assert [document["number"] for document in store.documents("large")] == list(range(8))

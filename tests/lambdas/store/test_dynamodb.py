@@ -1,4 +1,4 @@
-"""What is particular to DynamoDB: the calls that a round costs, and what becomes of its errors."""
+"""What is specific to DynamoDB: the calls that a round costs, and how errors are translated."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from tests.lambdas.store.test_contract import RUN, played
 
 
 def record_calls(store):
-    """Every request that leaves for DynamoDB from now on: (operation, table)."""
+    """Return a list to which every request to DynamoDB is added from now on, as (operation, table)."""
     calls: list[tuple[str, str]] = []
 
     def note(params, model, **_):
@@ -27,7 +27,7 @@ def record_calls(store):
 
 
 class TestCalls:
-    """The bill: one write unit per round, and nothing else, once a function is warm."""
+    """The cost of a round in a warm function is one write unit, and nothing else."""
 
     @pytest.fixture
     def warm(self, moto):
@@ -62,10 +62,11 @@ class TestCalls:
         tasks.play(service, player, run)
         assert calls.count(("PutItem", "ledger")) == 1 + 14
         assert calls.count(("GetItem", "references")) == 4  # ten sentences in blocks of three
-        # the key, its holder, the phase (exactly, and to remember), the token keys, and four blocks
+        # the key, its participant, the phase (once to open the run, once for the cache), the token keys, and four
+        # blocks
         assert calls.count(("GetItem", "task")) == 1 + 1 + 2 + 1 + 4
-        assert calls.count(("GetItem", "ledger")) == 1  # how the run was opened
-        assert calls.count(("Query", "ledger")) == 2  # is there anything of the run already; the first pending sentence
+        assert calls.count(("GetItem", "ledger")) == 1  # the opening of the run
+        assert calls.count(("Query", "ledger")) == 2  # the progress of the run, and the first pending sentence
         assert calls.count(("Query", "task")) == 1  # the runs of this participant
         assert calls.count(("PutItem", "task")) == 1  # a claim on the run
         assert len(calls) == 15 + 4 + 9 + 1 + 2 + 1 + 1
@@ -79,7 +80,7 @@ class TestCalls:
         assert calls == [("Query", "ledger")] * 2
 
     def test_listing_phases_again_and_again_is_one_query(self, warm):
-        """No key is needed to ask for the service's health: nobody may run up a bill with it."""
+        """The health check needs no key, so repeating it must not cost anything."""
         service, _, _, calls = warm
         for _ in range(5):
             service.phases()
@@ -136,8 +137,8 @@ def test_other_errors_are_not_translated(moto, monkeypatch):
 
 
 def test_a_write_whose_response_was_lost_is_repeated_and_recognised(moto, monkeypatch):
-    """botocore repeats a write after a timeout; the second finds the first, and the service answers as if once."""
-    service, player = tasks.fresh(moto)
+    """botocore repeats a write after a timeout; the second attempt fails, and the service recognises its own round."""
+    service, player = tasks.start_service(moto)
     run = service.open_run(player, "mock", "copy").run
     sentence = service.sentence(player, run)
     put_item = moto._client.put_item
@@ -230,7 +231,7 @@ class TestAddresses:
             store.document(documents.PHASE, "dev")
 
     def test_a_local_server_with_credentials(self, monkeypatch):
-        monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)  # which would remember the credentials of another test
+        monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)  # it would still have the credentials of another test
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", "mine")
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "mine")
         client: Any = DynamoDBStore.open("http://127.0.0.1:1")._client
@@ -246,15 +247,15 @@ class TestAddresses:
 
 
 def test_a_round_survives_the_round_trip_through_the_stream(moto):
-    """Each item repeats what its run was opened with: a reader of the stream needs no second look."""
+    """Each item repeats the opening of its run, so a reader of the stream needs no further read."""
     moto.open_run(RUN)
     moto.append(played(0))
     item = moto._client.get_item(TableName=moto._ledger, Key={"pk": {"S": RUN.id}, "sk": {"N": "0"}})["Item"]
     assert (item["participant"], item["phase"], item["system"]) == ({"S": "acme"}, {"S": "dev"}, {"S": "baseline"})
 
 
-class TestPatience:
-    """What a silent storage costs before it is given up."""
+class TestTimeouts:
+    """How long a silent storage is waited for."""
 
     def test_a_function_gives_up_within_its_ten_seconds(self):
         config: Any = FUNCTION_CONFIG

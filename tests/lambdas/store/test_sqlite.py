@@ -1,4 +1,4 @@
-"""What is particular to SQLite: addresses, durability, damaged and busy files, forks."""
+"""What is specific to SQLite: addresses, durability, damaged and locked files, forks, backups."""
 
 import multiprocessing
 import sqlite3
@@ -79,7 +79,7 @@ def test_a_locked_file_is_unavailable(sqlite, monkeypatch):
 
 
 class InterruptedConnection:
-    """Ctrl-C comes while a transaction waits for another process to begin."""
+    """A connection that is interrupted by Ctrl-C while its transaction waits for another process."""
 
     def __init__(self, connection):
         self._connection = connection
@@ -154,24 +154,24 @@ def test_a_forked_process_opens_its_own_connection(sqlite):
     assert sqlite.append(played(1)) is True
 
 
-def _fork_beside_a_thread_in_the_store(path, answer):
-    """Fork while another thread reads and writes without a pause; answers with the exit codes of the children."""
+def _fork_while_a_thread_uses_the_store(path, results):
+    """Fork while another thread reads and writes without a pause; send the exit codes of the children."""
     store = SQLiteStore.open(path)
     done = threading.Event()
 
-    def stay():
+    def keep_using_it():
         while not done.is_set():
             store.opening(RUN.id)
             store.open_run(RUN)
 
-    thread = threading.Thread(target=stay)
+    thread = threading.Thread(target=keep_using_it)
     thread.start()
     children = [multiprocessing.get_context("fork").Process(target=_append_in_child, args=(store,)) for _ in range(12)]
     for child in children:
         child.start()
     for child in children:
         child.join(timeout=120)
-    answer.send([child.exitcode for child in children])
+    results.send([child.exitcode for child in children])
     done.set()
     thread.join()
     for child in children:
@@ -179,19 +179,18 @@ def _fork_beside_a_thread_in_the_store(path, answer):
 
 
 def test_forking_while_another_thread_uses_the_store(sqlite):
-    """A child has only the thread that forked: nobody there would ever leave the store, or SQLite, for the other.
+    """A child has only the thread that forked: locks that another thread held are never released there.
 
-    They are forked by a fresh process: in this one, threads may also be in the tracer that measures coverage, which has
-    a lock of its own that nobody would release in a child.
+    A fresh process forks them. In this one, threads may also hold the lock of the tracer that measures coverage.
     """
     sqlite.open_run(RUN)
-    told, answer = multiprocessing.Pipe(duplex=False)
+    receiver, sender = multiprocessing.Pipe(duplex=False)
     fresh = multiprocessing.get_context("spawn").Process(
-        target=_fork_beside_a_thread_in_the_store, args=(str(sqlite.path), answer)
+        target=_fork_while_a_thread_uses_the_store, args=(str(sqlite.path), sender)
     )
     fresh.start()
-    answer.close()
-    assert told.recv() == [0] * 12
+    sender.close()
+    assert receiver.recv() == [0] * 12
     fresh.join()
     assert sqlite.round(RUN.id, 0) == played(0)
 
@@ -204,7 +203,7 @@ def test_readers_do_not_wait_for_a_writer_that_waits(sqlite):
     writer.start()
     assert sqlite.opening(RUN.id) == RUN
     assert sqlite.progress(RUN.id).last is None
-    assert writer.is_alive()  # it waits still: nobody had to wait for it
+    assert writer.is_alive()  # it still waits, and no reader had to wait for it
     holder.execute("ROLLBACK")
     writer.join()
     assert sqlite.round(RUN.id, 0) == played(0)
@@ -212,7 +211,7 @@ def test_readers_do_not_wait_for_a_writer_that_waits(sqlite):
 
 
 def test_a_writer_gives_up_before_its_client_does():
-    assert BUSY_SECONDS <= 5  # a function has ten seconds to answer
+    assert BUSY_SECONDS <= 5  # a function has ten seconds to respond
 
 
 def test_a_store_in_memory_leaves_no_file(tmp_path, monkeypatch):
@@ -228,12 +227,12 @@ def test_a_store_in_memory_leaves_no_file(tmp_path, monkeypatch):
 def test_closing_twice(sqlite):
     sqlite.close()
     sqlite.close()
-    assert sqlite.document(DocumentKind("kind"), "name") is None  # and it opens again when it is needed
+    assert sqlite.document(DocumentKind("kind"), "name") is None  # it opens again when it is needed
 
 
 class TestBackups:
     def test_a_backup_while_others_write(self, sqlite, tmp_path):
-        """What was committed before is in it, in order and whole; the writers do not notice."""
+        """A backup has all rounds that were committed before it, in order, and writers do not wait for it."""
         sqlite.open_run(RUN)
         stop, failures, copies = threading.Event(), [], []
 

@@ -14,7 +14,7 @@ from tests.lambdas.archive import competitions
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
-    """A store after a contest, whose phases are closed. Nobody may change it."""
+    """A store after a competition, whose phases are closed. Shared by all tests: do not change it."""
     address = f"sqlite:{tmp_path_factory.mktemp('archiving') / 'store.db'}"
     store = open_store(f"{address}?synchronous=normal")
     competitions.play(store)
@@ -26,7 +26,7 @@ def address(tmp_path_factory):
 
 @pytest.fixture
 def typed(capsys):
-    """Type a command; get its exit code, what it printed and what it complained."""
+    """A function that runs a command and returns its exit code, its output and its errors."""
 
     def typing(*words):
         capsys.readouterr()
@@ -85,7 +85,7 @@ def test_an_archive_with_texts_and_keys_can_be_verified_at_once(typed, address, 
 
 @pytest.fixture
 def somewhere(request, tmp_path):
-    """The address of a store that is not there yet."""
+    """The address of a store that does not exist yet."""
     if request.param == "sqlite":
         return f"sqlite:{tmp_path / 'new.db'}"
     return f"dynamodb:{request.getfixturevalue('dynalite_url')}?prefix={tmp_path.name}"
@@ -146,7 +146,7 @@ class TestErase:
     @pytest.fixture
     def store(self, tmp_path):
         store = open_store(f"sqlite:{tmp_path / 'store.db'}?synchronous=normal")
-        service, player = tasks.fresh(store)
+        service, player = tasks.start_service(store)
         tasks.play(service, player, service.open_run(player, "mock", "acme-el").run)
         yield store
         store.close()

@@ -1,7 +1,7 @@
-"""A process that plays a whole mock run, with every mistake a client can make, and says everything there is to say.
+"""A process that plays a whole mock run with every mistake a client can make, and prints everything it can see.
 
-Run by ``test_secrecy`` with the address of a store that holds the small task and a key: all that a participant can see
-goes to standard output, beside all logs at DEBUG and all metrics. Nothing is held back here.
+``test_secrecy`` runs it with the address of a store that holds the small task, and a key. Every response and every
+exception goes to standard output, as do all logs at DEBUG and all metrics.
 """
 
 import logging
@@ -15,13 +15,13 @@ from tests.lambdas import tasks
 from tests.lambdas.handlers.events import Client
 
 
-def tell(*things):
+def show(*things):
     for thing in things:
         print(repr(thing))
 
 
 def mistakes(client, run, token):
-    tell(
+    show(
         client.translate(run, "A" * 50, "rot"),
         client.translate(run, token, ""),
         client.translate(run, token, "rot\n"),
@@ -36,19 +36,19 @@ def mistakes(client, run, token):
 
 
 def bugs(client, service, run, token):
-    """An exception from deep inside that quotes the reference, through the function and straight from the service."""
+    """Let scoring raise an exception that quotes the reference."""
     healthy = service._sentences.reference
 
     def quoting(record, index):
         raise ValueError(f"cannot digest {healthy(record, index)!r}")
 
     service._sentences.reference = quoting
-    tell(client.translate(run, token, "rot"))
+    show(client.translate(run, token, "rot"))
     service._sentences.reference = healthy
 
 
 def direct(service, player):
-    """What the service object raises: text, arguments and the traceback's text."""
+    """Show what the service object raises: the text, the arguments and the traceback."""
     run = service.open_run(player, "mock", "direct").run
     sentence = service.sentence(player, run)
     service.translate(player, run, sentence.id, "rot")
@@ -61,7 +61,7 @@ def direct(service, player):
         try:
             call()
         except errors.ServiceError as error:
-            tell(error, error.args, vars(error), traceback.format_exc())
+            show(error, error.args, vars(error), traceback.format_exc())
 
 
 def main(address, key):
@@ -72,14 +72,14 @@ def main(address, key):
     run = client.open_run("mock", "copy")[1]["run"]
     sentence = client.sentence(run)[1]
     while sentence:
-        tell(client.sentence(run), client.run(run))
+        show(client.sentence(run), client.run(run))
         mistakes(client, run, sentence["id"])
         bugs(client, service, run, sentence["id"])
         answer = client.translate(run, sentence["id"], sentence["source"])
-        tell(answer, client.translate(run, sentence["id"], sentence["source"]))
-        tell(client.translate(run, sentence["id"], "etwas anderes"))
+        show(answer, client.translate(run, sentence["id"], sentence["source"]))
+        show(client.translate(run, sentence["id"], "etwas anderes"))
         sentence = answer[1]["next"]
-    tell(client.run(run), client.sentence(run), client.leaderboard("mock"), client.leaderboard("nowhere"))
+    show(client.run(run), client.sentence(run), client.leaderboard("mock"), client.leaderboard("nowhere"))
     direct(service, service.authenticate(key))
     assert tasks.MOCK.layout.total == client.run(run)[1]["index"]
 

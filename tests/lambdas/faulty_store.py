@@ -1,4 +1,4 @@
-"""A store that fails on command, before or after it has done what was asked."""
+"""A store that fails at a chosen call, before or after the call has taken effect."""
 
 from lambdas.store import Store
 
@@ -6,13 +6,13 @@ METHODS = [name for name in vars(Store) if not name.startswith("_")]
 
 
 class CrashError(BaseException):
-    """The process dies here. Not an Exception, so that nothing can catch it by accident."""
+    """A crash of the process. Not an Exception, so that no handler catches it by accident."""
 
 
 class FaultyStore:
-    """Passes calls on; the one whose turn it is raises instead of returning.
+    """Forwards calls to a store, and raises an error at a chosen one.
 
-    ``after`` means that the call did its work and only its answer was lost: the hard case.
+    With ``after``, the call takes effect and only its result is lost, which is the hard case.
     """
 
     def __init__(self, store, error=CrashError):
@@ -20,7 +20,7 @@ class FaultyStore:
         self.calls, self._turn, self._after = [], None, False
 
     def fail(self, turn, *, after):
-        """Fail at the call after ``turn`` more calls."""
+        """Fail after ``turn`` more calls."""
         self._turn, self._after = len(self.calls) + turn, after
 
     def heal(self):
