@@ -6,11 +6,14 @@ from task.phases import DEV, MOCK, TRAINING
 MIN_IN_DOMAIN_PAIRS = 1_000  # with fewer, the held-out blocks have only a handful of sentences
 
 
-def cut_phases(pairs: int, *, dev: int | None = None, training: int | None = None) -> dict[str, Layout]:
+def cut_phases(
+    pairs: int, *, dev: int | None = None, training: int | None = None, held_out: bool = True
+) -> dict[str, Layout]:
     """Return the layouts of the phases for this many distinct pairs, with the passes and shares of the WMT 2017 task.
 
-    ``dev`` and ``training`` set the numbers of rounds exactly. Raises LayoutError, naming the nearest valid sizes, if
-    there are too few pairs or if a size cannot be laid out.
+    ``dev`` and ``training`` set the numbers of rounds exactly. Without ``held_out``, phases have no held-out passes, as
+    phases that show post-edits must. Raises LayoutError, naming the nearest valid sizes, if there are too few pairs or
+    if a size cannot be laid out.
     """
     if pairs < MIN_IN_DOMAIN_PAIRS:
         raise LayoutError(
@@ -18,6 +21,8 @@ def cut_phases(pairs: int, *, dev: int | None = None, training: int | None = Non
         )
     left = pairs - MOCK.layout.distinct
     dev_pairs = min(DEV.layout.distinct, left // 10)
+    if not held_out:
+        return _cut_plain(left, dev or dev_pairs, training)
     dev_layout = _with_distinct(DEV.layout, dev_pairs) if dev is None else _with_total(DEV.layout, dev)
     left -= dev_layout.distinct
     if left < TRAINING.layout.blocks:
@@ -32,6 +37,14 @@ def cut_phases(pairs: int, *, dev: int | None = None, training: int | None = Non
             f" {left:,} are left, enough for {largest:,} rounds"
         )
     return {"mock": MOCK.layout, "dev": dev_layout, "training": training_layout}
+
+
+def _cut_plain(pairs: int, dev: int, training: int | None) -> dict[str, Layout]:
+    """Return layouts of fresh sentences only. Raises LayoutError if there are too few pairs."""
+    left = pairs - dev
+    if left < max(1, training or 1):
+        raise LayoutError(f"{dev:,} dev and {training or 1:,} training rounds need more than the {pairs:,} pairs left")
+    return {"mock": MOCK.layout, "dev": Layout.plain(dev), "training": Layout.plain(training or left)}
 
 
 def _held_out_size(original: Layout, original_size: int, size: int) -> int:

@@ -28,6 +28,12 @@ class Scale:
         """The number of pairs in all parts, held-out repetitions included."""
         return self.out_of_domain + sum(layout.total for layout in self.phases.values())
 
+    @property
+    def without_held_out(self) -> "Scale":
+        """A scale with as many rounds and no held-out passes, for phases that show post-edits."""
+        plain = {name: Layout.plain(layout.total) for name, layout in self.phases.items()}
+        return replace(self, mock=plain["mock"], dev=plain["dev"], training=plain["training"])
+
     def resized(
         self,
         *,
@@ -50,6 +56,8 @@ class Scale:
 
 
 def _refit(layout: Layout, total: int) -> Layout:
+    if not layout.blocks:
+        return Layout.plain(total)
     return Layout.fit(total, blocks=layout.blocks, block=layout.block)
 
 

@@ -3,7 +3,7 @@
 import multiprocessing
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_EXCEPTION, Future, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,8 +12,8 @@ from corpora.errors import CorpusError
 from corpora.parallel import process_pool
 from corpora.scales import Scale
 from corpora.task import Task, TaskWriter, in_served_order, write_pairs
-from task.description import OUT_OF_DOMAIN, FileSummary, TaskDescription
-from task.feedback import NO_NOISE, FeedbackSpec
+from task.description import OUT_OF_DOMAIN, UNKNOWN_DOCUMENT, FileSummary, TaskDescription
+from task.feedback import BANDIT_FEEDBACK, FeedbackSpec
 from task.languages import LanguagePair
 from task.layout import Layout
 
@@ -31,6 +31,8 @@ class PairGenerator(Protocol):
 
     def in_domain(self, phase: str, count: int) -> Iterator[tuple[str, str]]: ...
 
+    def in_domain_documents(self, phase: str, count: int) -> Iterator[tuple[str, str, str]]: ...
+
 
 GeneratorFactory = Callable[
     [int], PairGenerator
@@ -43,7 +45,8 @@ def synthesise_task(
     *,
     seed: int = 1,
     departments: int | None = None,
-    noise: str = NO_NOISE,
+    feedback: FeedbackSpec = BANDIT_FEEDBACK,
+    documents: bool = False,
     processes: int = 1,
     progress: Progress = lambda _: None,
 ) -> Task:
@@ -54,20 +57,23 @@ def synthesise_task(
         scale: The layouts of the phases and the size of the out-of-domain side.
         seed: The same seed gives the same task. It is also the seed of the feedback noise.
         departments: The number of departments of the shop; by default that of the scale.
-        noise: The feedback noise, as ``task.feedback.parse_noise`` reads it.
+        feedback: The feedback of all phases. Post-edits need a scale without held-out passes.
+        documents: Whether lines come in documents, the pages of one category, which participants are told.
         processes: The number of processes; it does not change the text.
         progress: Receives the number of further pairs that are written.
 
     Raises:
         TaskError: The path is in use.
         CorpusError: The shop has fewer departments.
-        FeedbackError: There is no such noise.
+        LayoutError: A phase would show post-edits and have held-out passes.
     """
     from corpora.synth import CorpusGenerator  # takes a sixth of a second to import
 
     departments = departments or scale.departments
     generator = CorpusGenerator(seed, departments=departments)
-    description = TaskDescription(LANGUAGES, generator.name, LICENCE, FeedbackSpec(noise, seed))
+    description = TaskDescription(
+        LANGUAGES, generator.name, LICENCE, replace(feedback, seed=seed), serves_documents=documents
+    )
     write_generated_task(
         path,
         description,
@@ -89,16 +95,20 @@ class _PartJob:
     layout: Layout | None  # None for the out-of-domain side
     count: int  # distinct pairs
     seed: int
+    documents: bool
     make_generator: GeneratorFactory
 
     def run(self, progress: Progress) -> dict[str, FileSummary]:
         """Generate and write the part."""
         generator = self.make_generator(self.seed)
+        pairs: Iterator[tuple[str, ...]]
         if self.layout is None:
-            pairs = generator.out_of_domain(self.count)
+            pairs = ((*pair, UNKNOWN_DOCUMENT) for pair in generator.out_of_domain(self.count))
+        elif self.documents:
+            pairs = in_served_order(generator.in_domain_documents(self.part, self.count), self.layout, self.part)
         else:
             pairs = in_served_order(generator.in_domain(self.part, self.count), self.layout, self.part)
-        return write_pairs(self.directory, self.part, LANGUAGES, pairs, progress=progress)
+        return write_pairs(self.directory, self.part, LANGUAGES, pairs, documents=self.documents, progress=progress)
 
 
 def synthetic_ceiling(task: Task, phase: str, score: Callable[[str, str], float], sample: int) -> float:
@@ -126,10 +136,10 @@ def write_generated_task(
 ) -> None:
     """Write a task of generated pairs: ``out_of_domain`` of them, and the distinct pairs of each phase."""
     with TaskWriter(path, description) as writer:
-        directory, seed = writer.directory, description.seed
-        jobs = [_PartJob(directory, OUT_OF_DOMAIN, None, out_of_domain, seed, make_generator)]
+        directory, seed, documents = writer.directory, description.seed, description.serves_documents
+        jobs = [_PartJob(directory, OUT_OF_DOMAIN, None, out_of_domain, seed, documents, make_generator)]
         for name, layout in phases.items():
-            jobs.append(_PartJob(directory, name, layout, layout.distinct, seed, make_generator))
+            jobs.append(_PartJob(directory, name, layout, layout.distinct, seed, documents, make_generator))
         jobs.sort(key=lambda job: -job.count)  # long jobs first, so that all processes end at about the same time
         for job, files in zip(jobs, _run(jobs, processes, progress), strict=True):
             writer.add(job.part, files, job.layout)

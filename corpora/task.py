@@ -44,7 +44,7 @@ def write_pairs(
     directory: Path,
     part: str,
     languages: tuple[str, str],
-    pairs: Iterable[tuple[str, str] | Pair],
+    pairs: Iterable[tuple[str, ...]],
     *,
     documents: bool = False,
     progress: Callable[[int], None] = lambda _: None,

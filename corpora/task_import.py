@@ -1,7 +1,7 @@
 """Imports a task of real text: reads it, cleans it, shuffles it and cuts it into phases."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from corpora.readers import read_input
 from corpora.spool import Spool
 from corpora.task import PROGRESS_STEP, Pair, TaskWriter, in_served_order, write_pairs
 from task.description import OUT_OF_DOMAIN, TaskDescription
-from task.feedback import NO_NOISE, FeedbackSpec
+from task.feedback import BANDIT_FEEDBACK, FeedbackSpec
 from task.languages import LanguagePair
 from task.layout import Layout
 from task.limits import MAX_IN_DOMAIN_TOKENS, MAX_OUT_OF_DOMAIN_TOKENS
@@ -54,15 +54,17 @@ def describe_import(
     generator: str = "import",
     licence: str = "unknown",
     seed: int = 1,
-    noise: str = NO_NOISE,
+    feedback: FeedbackSpec = BANDIT_FEEDBACK,
+    documents: bool = False,
 ) -> TaskDescription:
     """Return the description of a task that is to be imported.
 
-    Raises CorpusError if source and target are the same language, and FeedbackError if there is no such noise.
+    ``documents`` tells participants where documents begin and end. Raises CorpusError if source and target are the
+    same language.
     """
     if languages.source == languages.target:
         raise CorpusError(f"source and target are both {languages.source!r}: name two languages")
-    return TaskDescription(languages, generator, licence, FeedbackSpec(noise, seed))
+    return TaskDescription(languages, generator, licence, replace(feedback, seed=seed), serves_documents=documents)
 
 
 def import_task(

@@ -7,17 +7,21 @@ from corpora.debian.apt import Apt, Package
 from corpora.debian.collection import INTERFACE_PACKAGES, MANUAL_PACKAGES, interface_pairs, manual_pairs, packages_for
 from corpora.task_import import RawCorpus, describe_import
 from task.description import TaskDescription
-from task.feedback import NO_NOISE
+from task.feedback import BANDIT_FEEDBACK, FeedbackSpec
 from task.languages import LanguagePair
 
 ENGLISH = "en"
 LICENCE = "those of the packages, mostly GPL and LGPL: for use on this machine, not for passing on"
 
 
-def describe_debian_task(language: str, *, seed: int = 1, noise: str = NO_NOISE) -> TaskDescription:
+def describe_debian_task(
+    language: str, *, seed: int = 1, feedback: FeedbackSpec = BANDIT_FEEDBACK, documents: bool = False
+) -> TaskDescription:
     """Return the description of a Debian task that is to be imported; see ``describe_import``."""
     languages = LanguagePair(language, ENGLISH)
-    return describe_import(languages, generator="debian", licence=LICENCE, seed=seed, noise=noise)
+    return describe_import(
+        languages, generator="debian", licence=LICENCE, seed=seed, feedback=feedback, documents=documents
+    )
 
 
 class DebianCorpus:
@@ -53,9 +57,13 @@ class DebianCorpus:
         """Download the packages that are not complete. ``progress`` receives the number of further bytes."""
         self._apt.fetch(self.packages, progress=progress)
 
-    def read(self) -> RawCorpus:
-        """Return the text of the packages: user interfaces and descriptions in-domain, manuals out-of-domain."""
+    def read(self, *, keep_documents: bool = False) -> RawCorpus:
+        """Return the text of the packages: user interfaces and descriptions in-domain, manuals out-of-domain.
+
+        ``keep_documents`` keeps the strings of a message catalogue together.
+        """
         return RawCorpus(
             interface_pairs(self._apt, self._interfaces, self._language),
             manual_pairs(self._apt, self._manuals, self._language),
+            keep_documents,
         )

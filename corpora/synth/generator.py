@@ -22,6 +22,7 @@ from corpora.synth.topic_lexicon import topic_lexicons
 GENERATOR_VERSION = "5"
 SYNTHETIC = "synth "  # followed by the version and, unless the shop has all departments, by their number
 CHUNK_SIZE = 2000  # lines from one random stream; another size would give another text
+LINES_PER_PAGE = 20  # on average
 DEPARTMENTS = 35  # one for each category of the lexicon
 
 T = TypeVar("T")
@@ -98,8 +99,29 @@ class CorpusGenerator:
 
     def in_domain(self, phase: str, count: int) -> Iterator[tuple[str, str]]:
         """Yield German and English lines of the shop in the order of the phase, with the task's share of duplicates."""
+        return ((line.german, line.english) for line in islice(self._shop_lines(phase), count))
+
+    def in_domain_documents(self, phase: str, count: int) -> Iterator[tuple[str, str, str]]:
+        """Yield the same lines in another order, with the document of each: a page of products of one category.
+
+        The lines of a page stay in their order. Pages come in random order.
+        """
+        rng, lines = RandomStream(self.seed, phase, "pages"), islice(self._shop_lines(phase), count)
+        for number in naturals():
+            pages: dict[str, list[ProductLine]] = {}
+            for line in islice(lines, LINES_PER_PAGE * (self.departments or DEPARTMENTS)):
+                pages.setdefault(line.category, []).append(line)
+            if not pages:
+                return
+            categories = sorted(pages)
+            while categories:
+                category = categories.pop(rng.below(len(categories)))
+                for line in pages[category]:
+                    yield line.german, line.english, f"{category} {number}"
+
+    def _shop_lines(self, phase: str) -> Iterator[ProductLine]:
         candidates = _chained(shop_chunk, self.seed, self.departments, _phase_name(phase))
-        return islice(Resampler(RandomStream(self.seed, phase, "mixture")).stream(candidates), count)
+        return Resampler(RandomStream(self.seed, phase, "mixture")).stream(candidates)
 
     def ceiling(self, phase: str, score: Callable[[str, str], float], sample: int = 1000) -> float:
         """Return the expected score of the best possible output, estimated on ``sample`` lines; see ``ceiling.py``."""

@@ -33,13 +33,13 @@ class Resampler:
         self._length_counts = dict.fromkeys(LENGTH_SHARES, 0)
         self._reservoir: list[ProductLine] = []
 
-    def stream(self, candidates: Iterable[ProductLine]) -> Iterator[tuple[str, str]]:
-        """Yield German and English of the candidates that are kept, and of lines that are repeated."""
+    def stream(self, candidates: Iterable[ProductLine]) -> Iterator[ProductLine]:
+        """Yield the candidates that are kept, and lines that are repeated."""
         for line in candidates:
             if not self._admit(line):
                 continue
             self._keep_in_reservoir(line)
-            yield line.german, line.english
+            yield line
             yield from self._repeats()
 
     def _admit(self, line: ProductLine) -> bool:
@@ -77,14 +77,14 @@ class Resampler:
         else:
             self._reservoir[self._rng.below(RESERVOIR_SIZE)] = line
 
-    def _repeats(self) -> Iterator[tuple[str, str]]:
+    def _repeats(self) -> Iterator[ProductLine]:
         """Yield earlier lines, with the same or another reference, where the candidates repeat too little."""
         if self._duplicates < DUPLICATE_SHARE * self._emitted - MAX_DEFICIT:
             line = self._rng.choice(self._reservoir)
             if self._admit(line):
-                yield line.german, line.english
+                yield line
         if len(self._varied) < SEVERAL_TARGETS_SHARE * len(self._sources) - MAX_DEFICIT:
             line = self._rng.choice(self._reservoir)
             other = line._replace(english=line.alternative)
             if line.alternative and stable_hash(line.german) not in self._varied and self._admit(other):
-                yield other.german, other.english
+                yield other

@@ -55,6 +55,7 @@ class ProductLine(NamedTuple):
     english: str
     alternative: str
     length_class: str
+    category: str = ""  # of the product that the line is about
 
 
 class Draft(NamedTuple):
@@ -65,6 +66,7 @@ class Draft(NamedTuple):
     style: HouseStyle
     length_class: str
     german: str
+    category: str
 
     def english(self, is_reversed: bool, rng: RandomStream) -> str:
         """Return one of the references that this line can have."""
@@ -123,7 +125,7 @@ class Shop:
             template.fill_numbers(record, rng)
             german = template.render_german(record)
             if german.count(" ") + 1 in LENGTH_CLASSES[length_class] and self._is_acceptable(german, record):
-                return Draft(template, record, self._house_styles[category], length_class, german)
+                return Draft(template, record, self._house_styles[category], length_class, german, category)
 
     def _is_acceptable(self, german: str, record: ProductRecord) -> bool:
         """Return whether the line belongs to the phase, and is neither redundant nor contradictory."""
@@ -140,4 +142,5 @@ class Shop:
             english = draft.english(is_reversed, rng)
             other = draft.english(is_reversed, rng) if rng.chance(ALTERNATIVE_SHARE) else english
             if all(len(text.split()) <= MAX_TOKENS for text in (german, english, other)):
-                return ProductLine(german, english, other if other != english else "", draft.length_class)
+                alternative = other if other != english else ""
+                return ProductLine(german, english, alternative, draft.length_class, draft.category)

@@ -22,7 +22,7 @@ from leaderboard.metrics.bleu import sentence_bleu
 from simulator.cli import corpus_tables
 from simulator.cli.progress_bars import download_bar, pair_bar
 from task.description import TaskDescription
-from task.feedback import NO_NOISE
+from task.feedback import METRICS, NO_NOISE, SENTENCE_BLEU, FeedbackKind, FeedbackSpec, find_metric
 from task.languages import LanguagePair, is_language
 from task.phases import PHASES
 
@@ -40,6 +40,10 @@ Noise = Annotated[
     str,
     typer.Option(help="Feedback noise: none, granular:N, high-variance:X, skewed:X or binary:X, such as granular:5."),
 ]
+Feedback = Annotated[
+    FeedbackKind, typer.Option(help="What participants receive: a number, or also the post-edit after each round.")
+]
+MetricName = Annotated[str, typer.Option("--metric", help=f"What scores translations: {' or '.join(METRICS)}.")]
 Dev = Annotated[int | None, typer.Option(help="Rounds of the dev phase.", min=1)]
 Training = Annotated[int | None, typer.Option(help="Rounds of the training phase.", min=1)]
 
@@ -64,17 +68,31 @@ def synth(
     departments: Annotated[
         int | None, typer.Option(help="Departments of the shop: by default 3 for demo, else all 35.", min=1)
     ] = None,
+    feedback: Feedback = FeedbackKind.BANDIT,
+    metric: MetricName = SENTENCE_BLEU.name,
     noise: Noise = NO_NOISE,
+    documents: Annotated[
+        bool, typer.Option(help="Serve pages of products of one category as documents, and tell where they begin.")
+    ] = False,
     processes: Processes = 2,
 ) -> None:
     """Generate a German-English e-commerce task.
 
     Its out-of-domain side is news.
     """
-    size = SCALES[scale].resized(mock=mock, dev=dev, training=training, out_of_domain=out_of_domain)
+    preset = SCALES[scale].without_held_out if feedback is FeedbackKind.POST_EDIT else SCALES[scale]
+    size = preset.resized(mock=mock, dev=dev, training=training, out_of_domain=out_of_domain)
+    spec = FeedbackSpec(noise, seed, feedback, find_metric(metric))
     with pair_bar("generating", total=size.lines) as advance:
         task = synthesise_task(
-            out, size, seed=seed, departments=departments, noise=noise, processes=processes, progress=advance
+            out,
+            size,
+            seed=seed,
+            departments=departments,
+            feedback=spec,
+            documents=documents,
+            processes=processes,
+            progress=advance,
         )
     typer.echo(corpus_tables.task_summary(task))
 
@@ -94,8 +112,12 @@ def import_(
     seed: Seed = 1,
     dev: Dev = None,
     training: Training = None,
-    documents: Annotated[bool, typer.Option(help="Keep document ids, and keep documents together.")] = False,
+    documents: Annotated[
+        bool, typer.Option(help="Keep documents together, and tell participants where they begin.")
+    ] = False,
     unique: Annotated[bool, typer.Option(help="Leave out pairs that occurred before.")] = False,
+    feedback: Feedback = FeedbackKind.BANDIT,
+    metric: MetricName = SENTENCE_BLEU.name,
     noise: Noise = NO_NOISE,
     processes: Processes = 2,
 ) -> None:
@@ -104,7 +126,8 @@ def import_(
     The cleaning is that of Sokolov et al. 2017, section 2.
     """
     languages = LanguagePair(source, target)
-    description = describe_import(languages, licence=licence, seed=seed, noise=noise)
+    spec = FeedbackSpec(noise, seed, feedback, find_metric(metric))
+    description = describe_import(languages, licence=licence, seed=seed, feedback=spec, documents=documents)
     raw = read_raw_corpus(languages, in_domain, out_of_domain or (), keep_documents=documents, unique=unique)
     _import(out, description, raw, dev, training, processes)
 
@@ -117,14 +140,20 @@ def debian(
     seed: Seed = 1,
     dev: Dev = None,
     training: Training = None,
+    feedback: Feedback = FeedbackKind.BANDIT,
+    metric: MetricName = SENTENCE_BLEU.name,
     noise: Noise = NO_NOISE,
+    documents: Annotated[
+        bool, typer.Option(help="Keep message catalogues together as documents, and tell where they begin.")
+    ] = False,
     processes: Processes = 2,
 ) -> None:
     """Import text from Debian packages.
 
     The packages are downloaded, but not installed. An interrupted download resumes.
     """
-    description = describe_debian_task(language, seed=seed, noise=noise)
+    spec = FeedbackSpec(noise, seed, feedback, find_metric(metric))
+    description = describe_debian_task(language, seed=seed, feedback=spec, documents=documents)
     require_free_path(out)
     corpus = DebianCorpus(cache.expanduser(), language)
     typer.echo("updating the package lists", err=True)
@@ -132,18 +161,19 @@ def debian(
         typer.echo(f"not in this release: {', '.join(missing)}", err=True)
     with download_bar(sum(package.size for package in corpus.packages)) as advance:
         corpus.download(advance)
-    _import(out, description, corpus.read(), dev, training, processes)
+    _import(out, description, corpus.read(keep_documents=documents), dev, training, processes)
 
 
 def _import(
     out: Path, description: TaskDescription, raw: RawCorpus, dev: int | None, training: int | None, processes: int
 ) -> None:
+    held_out = not description.feedback.shows_post_edits
     with pair_bar("reading and cleaning") as advance:
         counts = import_task(
             out,
             description,
             raw,
-            lambda pairs: cut_phases(pairs, dev=dev, training=training),
+            lambda pairs: cut_phases(pairs, dev=dev, training=training, held_out=held_out),
             processes=processes,
             progress=advance,
         )

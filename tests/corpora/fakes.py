@@ -22,6 +22,9 @@ class FakeGenerator:
     def in_domain(self, phase: str, count: int) -> Iterator[tuple[str, str]]:
         return ((f"{phase} ware {self._seed} x{n}", f"{phase} good {self._seed} x{n}") for n in range(count))
 
+    def in_domain_documents(self, phase: str, count: int) -> Iterator[tuple[str, str, str]]:
+        return ((*pair, f"page {n // 3}") for n, pair in enumerate(self.in_domain(phase, count)))
+
 
 class FailingGenerator(FakeGenerator):
     """Fails in the shortest phase, while the other parts never end."""

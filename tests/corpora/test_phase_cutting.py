@@ -41,3 +41,15 @@ def test_given_sizes_are_laid_out_exactly():
 def test_sizes_that_need_more_pairs_are_refused(pairs, sizes, complaint):
     with pytest.raises(LayoutError, match=complaint):
         cut_phases(pairs, **sizes)
+
+
+def test_phases_that_show_post_edits_are_cut_without_held_out_passes():
+    layouts = cut_phases(10_048, held_out=False)
+    assert layouts == {"mock": Layout.plain(48), "dev": Layout.plain(1_000), "training": Layout.plain(9_000)}
+    exact = cut_phases(10_048, dev=500, training=2_000, held_out=False)
+    assert (exact["dev"], exact["training"]) == (Layout.plain(500), Layout.plain(2_000))
+
+
+def test_more_rounds_than_pairs_are_refused():
+    with pytest.raises(LayoutError, match="9,000 dev and 2,000 training rounds need more than the 10,000 pairs left"):
+        cut_phases(10_048, dev=9_000, training=2_000, held_out=False)

@@ -1,24 +1,59 @@
 """Synthetic tasks: the same on any number of processes, and nothing is left of one that fails."""
 
 import hashlib
+from itertools import pairwise
 
 import pytest
 
+from corpora.checking import find_problems
 from corpora.errors import CorpusError
 from corpora.scales import SCALES, ScaleName
 from corpora.synthesis import synthesise_task, write_generated_task
 from corpora.task import Task
+from task.feedback import CHRF, FeedbackKind, FeedbackSpec
+from task.layout import Layout, LayoutError
 from tests.corpora.fakes import FailingGenerator, FakeGenerator
 from tests.corpora.tasks import LAYOUTS, description
 
 
 def test_a_task_is_described_by_its_generator_and_noise(tmp_path):
     scale = SCALES[ScaleName.DEMO].resized(mock=2, dev=292, training=1211, out_of_domain=3)
-    task = synthesise_task(tmp_path / "task", scale, seed=9, noise="granular:5")
+    task = synthesise_task(tmp_path / "task", scale, seed=9, feedback=FeedbackSpec("granular:5"))
     assert task.parts == ["out-of-domain", "mock", "dev", "training"]
     assert [task.rounds(part) for part in task.parts] == [3, 2, 292, 1211]
     assert (task.description.generator, task.description.seed) == ("synth 5/3", 9)
     assert task.description.signature.endswith("|perturb:granular:5")
+
+
+SMALL = SCALES[ScaleName.DEMO].resized(mock=2, dev=292, training=1211, out_of_domain=3)
+
+
+def test_phases_that_show_post_edits_have_as_many_rounds_and_no_held_out_passes(tmp_path):
+    shown = FeedbackSpec(kind=FeedbackKind.POST_EDIT, metric=CHRF)
+    task = synthesise_task(tmp_path / "task", SMALL.without_held_out, seed=9, feedback=shown)
+    assert task.description.phases["dev"] == Layout.plain(292)
+    assert task.description.phase("dev").feedback == FeedbackSpec(seed=9, kind=FeedbackKind.POST_EDIT, metric=CHRF)
+    assert list(find_problems(task.path)) == []
+
+
+def test_post_edits_with_held_out_passes_are_refused(tmp_path):
+    with pytest.raises(LayoutError, match="phase training shows post-edits, so it cannot have held-out passes"):
+        synthesise_task(tmp_path / "task", SMALL, feedback=FeedbackSpec(kind=FeedbackKind.POST_EDIT))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_documents_are_pages_of_one_category(tmp_path):
+    task = synthesise_task(tmp_path / "task", SMALL, seed=9, documents=True)
+    plain = synthesise_task(tmp_path / "plain", SMALL, seed=9)
+    documents = [pair.document for pair in task.distinct_pairs("training")]
+    assert task.description.phase("dev").documents
+    assert len(set(documents)) == sum(before != after for before, after in pairwise(["", *documents]))  # uninterrupted
+    assert len({document.split()[0] for document in documents}) == 3  # departments
+    assert sorted(pair[:2] for pair in task.distinct_pairs("training")) == sorted(
+        pair[:2] for pair in plain.distinct_pairs("training")
+    )
+    assert {pair.document for pair in task.pairs("out-of-domain")} == {""}
+    assert list(find_problems(task.path)) == []
 
 
 def digest(path) -> dict[str, str]:

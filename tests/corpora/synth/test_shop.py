@@ -15,7 +15,8 @@ def test_a_second_reference_stays_within_the_token_limit(monkeypatch):
     def english(is_reversed, rng):
         return post_editing.vendor_english(f"with{' bag' * 24}", rng)
 
-    long = SimpleNamespace(english=english, german="mit tasche", record=SimpleNamespace(brand=""), length_class="x")
+    product = SimpleNamespace(brand="")
+    long = SimpleNamespace(english=english, german="mit tasche", record=product, length_class="x", category="bags")
     shop, rng = Shop(lexicon.load(), "training"), RandomStream("long lines")
     monkeypatch.setattr(shop, "draft", lambda rng: long)
     lines = [shop.line(rng) for _ in range(500)]

@@ -53,6 +53,28 @@ def test_synth_writes_a_valid_task(tmp_path, capsys):
 
 
 @pytest.mark.usefixtures("fake_generator")
+def test_synth_can_show_post_edits_in_documents(tmp_path, capsys):
+    sizes = ["--mock", "2", "--dev", "292", "--training", "1211", "--out-of-domain", "3"]
+    options = ["--feedback", "post-edit", "--metric", "chrf", "--documents"]
+    assert run(["corpus", "synth", "--out", str(tmp_path / "task"), *sizes, *options]) == 0
+    phase = Task.open(tmp_path / "task").description.phase("dev")
+    assert (phase.feedback.kind, phase.feedback.metric.name, phase.documents) == ("post-edit", "chrf", True)
+    assert run(["corpus", "check", str(tmp_path / "task")]) == 0
+
+
+@pytest.mark.parametrize(
+    ("option", "complaint"),
+    [
+        (["--feedback", "gossip"], "'gossip' is not one of 'bandit', 'post-edit'"),
+        (["--metric", "stars"], "unknown metric 'stars'; known are sentence-bleu, chrf"),
+    ],
+)
+def test_unknown_feedback_is_refused(tmp_path, capsys, option, complaint):
+    assert run(["corpus", "synth", "--out", str(tmp_path / "task"), *option]) != 0
+    assert complaint in capsys.readouterr().err
+    assert not (tmp_path / "task").exists()
+
+
 def test_synth_can_add_noise_to_the_feedback(tmp_path):
     sizes = ["--mock", "3", "--dev", "580", "--training", "1233", "--out-of-domain", "2", "--processes", "1"]
     arguments = ["--out", str(tmp_path / "task"), "--noise", "granular:5", "--seed", "9", *sizes]
