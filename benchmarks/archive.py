@@ -22,7 +22,8 @@ from typing import TypeVar
 from benchmarks.harness.memory import peak_megabytes
 from benchmarks.harness.playing import sentence_pairs
 from lambdas.archive import Archive, export
-from lambdas.registry import DEFAULT_RUNS, PhaseRecord, PhaseState, Registry
+from lambdas.phase_record import PhaseRecord, PhaseState
+from lambdas.registry import DEFAULT_RUNS, Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.store.sqlite import SQLiteStore
 from lambdas.task_loader import await_text

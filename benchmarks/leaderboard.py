@@ -20,7 +20,8 @@ from pathlib import Path
 import numpy as np
 from sacrebleu.metrics.bleu import BLEU
 
-from lambdas.registry import PhaseRecord, Registry
+from lambdas.phase_record import PhaseRecord
+from lambdas.registry import Registry
 from lambdas.scoreboard import Scoreboard, board_phase
 from lambdas.sentences import SentenceReader
 from lambdas.store import Store, open_store

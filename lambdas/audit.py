@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from lambdas.registry import PhaseRecord, PhaseState
+from lambdas.phase_record import PhaseRecord, PhaseState
 from lambdas.scoreboard import Scoreboard
 from lambdas.sentences import SentenceReader
 from lambdas.store.interface import Store

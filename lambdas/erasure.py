@@ -12,7 +12,8 @@ plan.
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
-from lambdas.registry import Participant, PhaseRecord, Registry, RegistryError, check_name, name_hash
+from lambdas.phase_record import PhaseRecord
+from lambdas.registry import Participant, Registry, RegistryError, check_name, name_hash
 from lambdas.scoreboard import Scoreboard
 from lambdas.store import documents
 from lambdas.store.interface import Store

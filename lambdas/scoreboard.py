@@ -11,7 +11,8 @@ from dataclasses import replace
 from itertools import islice
 from threading import Lock
 
-from lambdas.registry import Participant, PhaseRecord, PhaseState, Registry
+from lambdas.phase_record import PhaseRecord, PhaseState
+from lambdas.registry import Participant, Registry
 from lambdas.store import documents
 from lambdas.store.interface import Store
 from leaderboard.metrics.online import GapError, RelativeReward

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from lambdas.cache import Cache
 from lambdas.errors import OrganiserError
-from lambdas.registry import PhaseRecord
+from lambdas.phase_record import PhaseRecord
 from lambdas.store.interface import Store, TextSide
 from lambdas.text_lines import Reference, Source, parse_reference, parse_source
 

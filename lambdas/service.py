@@ -19,7 +19,8 @@ from collections.abc import Callable
 from lambdas import errors
 from lambdas.answers import Answer, LastRound, OpenedRun, PhaseInfo, RunState, Sentence
 from lambdas.cache import Cache
-from lambdas.registry import Participant, PhaseRecord, PhaseState, Registry, Schedule, api_key_digest, check_name
+from lambdas.phase_record import PhaseRecord, PhaseSchedule, PhaseState
+from lambdas.registry import Participant, Registry, api_key_digest, check_name
 from lambdas.scoreboard import Scoreboard
 from lambdas.sentences import SentenceReader
 from lambdas.store.interface import Store
@@ -326,7 +327,7 @@ class Service:
 
 
 def _phase_info(record: PhaseRecord, runs_left: int | None) -> PhaseInfo:
-    phase, schedule = record.phase, record.schedule or Schedule(None, None)
+    phase, schedule = record.phase, record.schedule or PhaseSchedule(None, None)
     return PhaseInfo(
         phase.name,
         record.state.value,

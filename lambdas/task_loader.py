@@ -20,7 +20,8 @@ from itertools import islice, repeat, tee
 from typing import NamedTuple
 
 from lambdas.errors import OrganiserError, UnavailableError
-from lambdas.registry import DEFAULT_RUNS, PhaseRecord, PhaseState, Registry
+from lambdas.phase_record import PhaseRecord, PhaseState
+from lambdas.registry import DEFAULT_RUNS, Registry
 from lambdas.sentences import BLOCK_SIZE, pack_block
 from lambdas.store import documents
 from lambdas.store.interface import Store, TextSide

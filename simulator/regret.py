@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lambdas.registry import PhaseRecord, Registry
+from lambdas.phase_record import PhaseRecord
+from lambdas.registry import Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.store import Store, open_store
 from leaderboard.families import Families, RoleKind

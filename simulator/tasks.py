@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from corpora.task import Task
-from lambdas.registry import PhaseRecord
+from lambdas.phase_record import PhaseRecord
 from lambdas.store import Store
 from lambdas.task_loader import load_phase
 

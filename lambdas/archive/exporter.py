@@ -13,7 +13,8 @@ from lambdas.archive.file_format import FORMAT, HEADER, VERSION, ArchiveWriter
 from lambdas.archive.progress import report_rounds
 from lambdas.archive.record_reader import check_rounds
 from lambdas.archive.records import from_round
-from lambdas.registry import PhaseRecord, Registry
+from lambdas.phase_record import PhaseRecord
+from lambdas.registry import Registry
 from lambdas.sentences import MissingBlockError, unpack_block
 from lambdas.store.interface import Store, StoreError, TextSide
 from lambdas.task_loader import text_checkpoints

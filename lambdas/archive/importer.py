@@ -16,7 +16,8 @@ from typing import Self
 from lambdas.archive.progress import ROUNDS_PER_REPORT, report_rounds
 from lambdas.archive.record_reader import read_records
 from lambdas.archive.records import ArchivedPair, ArchivedPhase, Header, Record, Trailer
-from lambdas.registry import ApiKey, Participant, PhaseRecord, Registry
+from lambdas.phase_record import PhaseRecord
+from lambdas.registry import ApiKey, Participant, Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.store import documents
 from lambdas.store.interface import Store, StoreError

@@ -24,7 +24,8 @@ from lambdas.archive.records import (
 )
 from lambdas.audit import is_close, sequence_problem
 from lambdas.errors import OrganiserError, ServiceError
-from lambdas.registry import ApiKey, Participant, PhaseRecord
+from lambdas.phase_record import PhaseRecord
+from lambdas.registry import ApiKey, Participant
 from lambdas.service import check_translation
 from lambdas.task_loader import SentencePair, check_fingerprint
 from lambdas.tokens import MAX_KEYS, KeyRing

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from lambdas.archive.file_format import END, HEADER
-from lambdas.registry import ApiKey, Participant, PhaseRecord
+from lambdas.phase_record import PhaseRecord
+from lambdas.registry import ApiKey, Participant
 from lambdas.task_loader import SentencePair
 from lambdas.tokens import KeyRing
 from leaderboard.families import Role

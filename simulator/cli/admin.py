@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from lambdas.erasure import Eraser
-from lambdas.registry import PhaseState, Registry, RegistryError
+from lambdas.phase_record import PhaseState
+from lambdas.registry import Registry, RegistryError
 from lambdas.store import Store
 from simulator.aws.usage_plan import UsagePlan
 from simulator.cli import admin_archives, admin_leaderboard

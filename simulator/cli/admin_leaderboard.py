@@ -9,7 +9,8 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from lambdas.audit import Auditor, Discrepancy
-from lambdas.registry import PhaseRecord, Registry, RegistryError
+from lambdas.phase_record import PhaseRecord
+from lambdas.registry import Registry, RegistryError
 from lambdas.scoreboard import Scoreboard
 from lambdas.store import Store
 from leaderboard.families import Role, RoleKind, family_from_name

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lambdas import wiring
-from lambdas.registry import PhaseState, Registry
+from lambdas.phase_record import PhaseState
+from lambdas.registry import Registry
 from lambdas.service import Service
 from lambdas.store import open_store
 from lambdas.task_loader import load_phase

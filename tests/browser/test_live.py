@@ -4,7 +4,8 @@ import pytest
 from playwright.sync_api import expect
 
 from lambdas import wiring
-from lambdas.registry import PhaseState, Registry
+from lambdas.phase_record import PhaseState
+from lambdas.registry import Registry
 from lambdas.service import Service
 from lambdas.store import open_store
 from simulator.cloud.http_server import running

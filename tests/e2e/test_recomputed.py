@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from lambdas.archive import export
-from lambdas.registry import PhaseState, Registry
+from lambdas.phase_record import PhaseState
+from lambdas.registry import Registry
 from lambdas.service import Service
 from lambdas.store import open_store
 from lambdas.task_loader import load_phase

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from lambdas.audit import Auditor
-from lambdas.registry import PhaseState, Registry
+from lambdas.phase_record import PhaseState
+from lambdas.registry import Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.store import documents
 from lambdas.store.sqlite import SQLiteStore

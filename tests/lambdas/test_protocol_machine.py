@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, precondition, rule
 
 from lambdas import errors
-from lambdas.registry import PhaseState, Registry
+from lambdas.phase_record import PhaseState
+from lambdas.registry import Registry
 from lambdas.service import Service
 from lambdas.store.sqlite import SQLiteStore
 from leaderboard.metrics.bleu import sentence_bleu

@@ -5,7 +5,8 @@ import hashlib
 import pytest
 
 from lambdas.errors import BadRequestError
-from lambdas.registry import PhaseState, Registry, RegistryError, api_key_digest
+from lambdas.phase_record import PhaseState
+from lambdas.registry import Registry, RegistryError, api_key_digest
 from lambdas.store import StoreError, documents
 from tests.lambdas import tasks
 

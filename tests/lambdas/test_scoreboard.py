@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lambdas import errors, scoreboard
-from lambdas.registry import PhaseRecord, PhaseState, Registry
+from lambdas.phase_record import PhaseRecord, PhaseState
+from lambdas.registry import Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.service import Service
 from lambdas.store import documents

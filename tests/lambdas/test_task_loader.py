@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from lambdas.errors import UnavailableError
-from lambdas.registry import PhaseState, Registry
+from lambdas.phase_record import PhaseState
+from lambdas.registry import Registry
 from lambdas.sentences import SentenceReader
 from lambdas.task_loader import CHECKPOINT_BLOCKS, LoadError, load_phase
 from task.feedback import FeedbackSpec

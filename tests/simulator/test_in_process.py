@@ -20,7 +20,8 @@ from banditmt_client import (
 from banditmt_client import Phase as PhaseInfo
 from lambdas import wiring
 from lambdas.errors import UnavailableError
-from lambdas.registry import PhaseState, Registry
+from lambdas.phase_record import PhaseState
+from lambdas.registry import Registry
 from lambdas.service import Service
 from lambdas.store.sqlite import SQLiteStore
 from lambdas.task_loader import load_phase

@@ -2,7 +2,8 @@
 
 import json
 
-from lambdas.registry import PhaseState, Registry
+from lambdas.phase_record import PhaseState
+from lambdas.registry import Registry
 from lambdas.scoreboard import Scoreboard
 from leaderboard.families import RoleKind
 from task.feedback import FeedbackSpec

@@ -7,7 +7,8 @@ import pytest
 
 from lambdas import errors, wiring
 from lambdas.handlers import api, read, score
-from lambdas.registry import PhaseState, Registry
+from lambdas.phase_record import PhaseState
+from lambdas.registry import Registry
 from lambdas.service import Service
 from tests.lambdas import tasks
 from tests.lambdas.handlers.events import CONTEXT, Client, event

@@ -8,7 +8,8 @@ import pytest
 
 from lambdas import wiring
 from lambdas.handlers import read
-from lambdas.registry import PhaseState, Registry
+from lambdas.phase_record import PhaseState
+from lambdas.registry import Registry
 from lambdas.service import Service
 from tests.lambdas import tasks
 from tests.lambdas.handlers.events import CONTEXT, event

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from lambdas import errors
-from lambdas.registry import PhaseState, Registry
+from lambdas.phase_record import PhaseState
+from lambdas.registry import Registry
 from lambdas.service import Service
 from tests.lambdas import tasks
 

@@ -3,7 +3,8 @@
 import pytest
 
 from lambdas import errors
-from lambdas.registry import PhaseState, Registry, RegistryError, Schedule
+from lambdas.phase_record import PhaseSchedule, PhaseState
+from lambdas.registry import Registry, RegistryError
 from lambdas.service import Service
 from tests.lambdas import tasks
 
@@ -28,7 +29,7 @@ def clock():
 def registry(store, clock):
     tasks.load(store)
     registry = Registry(store, clock=clock)
-    registry.schedule_phase("dev", Schedule(NOON + HOUR, NOON + 2 * HOUR))
+    registry.schedule_phase("dev", PhaseSchedule(NOON + HOUR, NOON + 2 * HOUR))
     return registry
 
 
@@ -84,10 +85,10 @@ def test_an_organiser_overrides_the_schedule(service, registry, player):
 
 
 def test_a_phase_can_have_only_one_of_both_times(service, registry, player):
-    registry.schedule_phase("dev", Schedule(None, NOON + HOUR))
+    registry.schedule_phase("dev", PhaseSchedule(None, NOON + HOUR))
     assert service.open_run(player, "dev", "early").index == 0
 
 
 def test_a_phase_that_would_close_before_it_opens_is_refused(registry):
     with pytest.raises(RegistryError, match="phase dev would close before it opens"):
-        registry.schedule_phase("dev", Schedule(NOON, NOON))
+        registry.schedule_phase("dev", PhaseSchedule(NOON, NOON))
