@@ -1,9 +1,10 @@
-"""A small cache for what a function keeps between requests: bounded in number, and where needed in age."""
+"""Small caches for what a function keeps between requests: bounded in number, and where needed in age."""
 
 import time
 from collections.abc import Callable, Hashable
 from threading import Lock
 from typing import Generic, TypeVar
+from weakref import WeakValueDictionary
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -46,3 +47,39 @@ class Cache(Generic[Key, Value]):
         """Remove a value, so that the next ``get`` loads it again."""
         with self._lock:
             self._entries.pop(key, None)
+
+
+class SingleFlightCache(Cache[Key, Value]):
+    """A cache whose values are costly: one caller at a time loads the value of a key.
+
+    Meanwhile the other callers get the last value, if it expired at most ``stale_seconds`` ago, and otherwise wait for
+    the new one (RFC 5861 calls this stale-while-revalidate). So many simultaneous requests cost as much as one.
+    """
+
+    def __init__(
+        self,
+        capacity: int,
+        seconds: float = float("inf"),
+        *,
+        stale_seconds: float = 0.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(capacity, seconds, clock=clock)
+        self._stale_seconds = stale_seconds
+        self._loads: WeakValueDictionary[Key, Lock] = WeakValueDictionary()  # held by the callers that use them
+
+    def get(self, key: Key, load: Callable[[Key], Value | None]) -> Value | None:
+        entry, now = self._entries.get(key), self._clock()
+        if entry is not None and now < entry[0]:
+            return entry[1]
+        with self._lock:
+            loading = self._loads.setdefault(key, Lock())
+        if not loading.acquire(blocking=entry is None or now >= entry[0] + self._stale_seconds):
+            return entry[1] if entry is not None else None
+        try:
+            loaded = self._entries.get(key)
+            if loaded is not None and loaded is not entry and self._clock() < loaded[0] + self._stale_seconds:
+                return loaded[1]  # by another caller, while this one waited
+            return super().get(key, load)
+        finally:
+            loading.release()

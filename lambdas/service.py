@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 from lambdas import errors
 from lambdas.answers import Answer, LastRound, OpenedRun, PhaseInfo, RunState, Sentence
-from lambdas.cache import Cache
+from lambdas.cache import Cache, SingleFlightCache
 from lambdas.phase_record import PhaseRecord, PhaseSchedule, PhaseState
 from lambdas.registry import Participant, Registry, api_key_digest, check_name
 from lambdas.scoreboard import Scoreboard
@@ -34,6 +34,7 @@ from task.times import iso_time
 
 STALENESS_SECONDS = 10.0
 BOARD_SECONDS = 2.0  # how long a leaderboard is cached
+MAX_BOARDS = 500  # cached: one per phase for the public, and in training one per participant
 MAX_OPENING_RACES = 50  # lost in a row before the client has to retry
 
 
@@ -78,7 +79,9 @@ class Service:
         self._phase_lists: Cache[str, list[PhaseRecord]] = Cache(1, staleness)
         self._key_rings: Cache[str, KeyRing] = Cache(1, staleness)
         self._runs: Cache[str, Run] = Cache(10_000)
-        self._boards: Cache[tuple[str, str], Board] = Cache(20, min(staleness, BOARD_SECONDS))
+        self._boards: SingleFlightCache[tuple[str, str], Board] = SingleFlightCache(
+            MAX_BOARDS, min(staleness, BOARD_SECONDS), stale_seconds=staleness
+        )
 
     # calls
 

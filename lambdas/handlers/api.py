@@ -7,7 +7,7 @@ import logging
 import threading
 import traceback
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
@@ -142,13 +142,18 @@ def revalidated_response(
     app: Resolver, body: str, content_type: str, more_headers: Mapping[str, str] | None = None
 ) -> Response[str]:
     """Return a response that clients may cache but must revalidate: it is sent again only if its ETag has changed."""
-    etag = f'"{hashlib.sha256(body.encode()).hexdigest()[:32]}"'
+    etag = _etag(body)
     caching = {"Cache-Control": "private, no-cache", "ETag": etag, "Vary": "Accept, x-api-key"}
     headers = {**HEADERS, **caching, **(more_headers or {})}
     known = [each.strip().removeprefix("W/") for each in (app.header("if-none-match") or "").split(",")]
     if etag in known or "*" in known:
         return Response(304, headers=headers)
     return Response(200, content_type=content_type, body=body, headers=headers)
+
+
+@lru_cache(maxsize=32)  # the files of the page and the leaderboards are the same strings in many responses
+def _etag(body: str) -> str:
+    return f'"{hashlib.sha256(body.encode()).hexdigest()[:32]}"'
 
 
 def _json_object(event: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,14 +3,36 @@
 It also serves the leaderboard and its page.
 """
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 from aws_lambda_powertools.event_handler import Response
 
 from lambdas import errors, wiring
+from lambdas.cache import SingleFlightCache
 from lambdas.handlers.api import LambdaFunction, Resolver, json_response, revalidated_response, to_json
 from leaderboard.exports import to_csv
 from leaderboard.page import INDEX_FILE, SETTINGS_FILE, PageFile, settings
+from leaderboard.table import Board
 
 BOARD = "v1/leaderboard/{phase}"  # relative to the page, because the stage is part of its address
+MAX_ENCODED_BOARDS = 20
+
+
+class EncodedBoard(NamedTuple):
+    """A leaderboard as it is sent. The service returns the same board to many requests, so it is encoded once."""
+
+    board: Board  # kept, so that no other board can have its identity
+    text: str
+
+
+_encoded_boards: SingleFlightCache[tuple[int, str], EncodedBoard] = SingleFlightCache(MAX_ENCODED_BOARDS)
+
+
+def _board_response(app: Resolver, board: Board, content_type: str, encode: Callable[[Board], str]) -> Response[str]:
+    encoded = _encoded_boards.get((id(board), content_type), lambda _: EncodedBoard(board, encode(board)))
+    assert encoded is not None, "every board can be encoded"
+    return revalidated_response(app, encoded.text, content_type)
 
 
 def _add_api_routes(app: Resolver) -> None:
@@ -38,8 +60,8 @@ def _add_api_routes(app: Resolver) -> None:
         viewer = app.participant() if app.header("x-api-key") else None
         board = wiring.service().leaderboard(viewer, phase)
         if app.wants("csv"):
-            return revalidated_response(app, to_csv(board), "text/csv; charset=utf-8")
-        return revalidated_response(app, to_json(board.as_dict()), "application/json")
+            return _board_response(app, board, "text/csv; charset=utf-8", to_csv)
+        return _board_response(app, board, "application/json", lambda board: to_json(board.as_dict()))
 
     @app.get("/health")
     def health() -> Response[str]:

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from lambdas.cache import SingleFlightCache
 from lambdas.errors import UnavailableError
 from simulator.cloud.events import LambdaContext, MalformedProxyResponseError, http_response, proxy_event
 from simulator.cloud.http_messages import HttpRequest, HttpResponse, RejectionReason, accepts_gzip
@@ -24,6 +25,7 @@ Handler = Callable[[dict[str, Any], LambdaContext], object]
 KeyCheck = Callable[[str], bool]  # may raise UnavailableError
 
 GZIP_LEVEL = 5  # of 9: compresses a large board in milliseconds, to hardly more bytes than level 9
+MAX_COMPRESSED_BODIES = 20  # kept, because many visitors ask for the same leaderboard and page
 MAX_LAMBDA_PAYLOAD_BYTES = 6 * 1024 * 1024  # of the event and of the response, as JSON
 
 # the types of gateway responses for what the server rejects
@@ -106,6 +108,7 @@ class Gateway:
             quota=template.key_quota,
             methods=template.method_throttles,
         )
+        self._compressed: SingleFlightCache[bytes, bytes] = SingleFlightCache(MAX_COMPRESSED_BODIES)
         self._models = {route: compile_model(route.schema) for route in template.routes if route.schema is not None}
 
     def respond(self, request: HttpRequest) -> HttpResponse:
@@ -200,7 +203,9 @@ class Gateway:
         if minimum is None or len(response.body) < minimum or not accepts_gzip(request):
             return response
         headers = [*response.headers, ("Content-Encoding", "gzip")]
-        return response._replace(headers=headers, body=gzip.compress(response.body, GZIP_LEVEL, mtime=0))
+        body = self._compressed.get(response.body, lambda body: gzip.compress(body, GZIP_LEVEL, mtime=0))
+        assert body is not None, "gzip compresses everything"
+        return response._replace(headers=headers, body=body)
 
     def _gateway_response(self, kind: str, default_status: int, request_id: str) -> HttpResponse:
         """Return a response of the gateway itself, of a type such as ``THROTTLED``, as the template words it."""

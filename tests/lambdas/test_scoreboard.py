@@ -1,6 +1,8 @@
 """The leaderboard of a store: it catches up with the ledger, and shows each viewer what it may see."""
 
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -13,6 +15,7 @@ from lambdas.scoreboard import Scoreboard
 from lambdas.service import Service
 from lambdas.store import documents
 from leaderboard.families import RoleKind
+from leaderboard.table import make_board
 from task.feedback import FeedbackSpec
 from task.layout import Layout
 from task.phases import Phase
@@ -80,6 +83,23 @@ class TestCatchingUp:
             reader.join()
         assert len(seen) == 8
         assert all(board == seen[0] for board in seen)
+
+    def test_simultaneous_requests_are_answered_by_one_computation(self, sqlite, monkeypatch):
+        tasks.load(sqlite)
+        service = Service(sqlite)
+        play(service, tasks.participant(sqlite, service))
+        computed = []
+
+        def slow(*arguments, **options):
+            computed.append(threading.get_ident())
+            time.sleep(0.2)  # long enough for all requests to arrive
+            return make_board(*arguments, **options)
+
+        monkeypatch.setattr(scoreboard, "make_board", slow)
+        with ThreadPoolExecutor(20) as pool:
+            boards = list(pool.map(lambda _: service.leaderboard(None, "dev"), range(20)))
+        assert len(computed) == 1
+        assert all(board is boards[0] for board in boards)
 
     def test_a_service_behind_a_stream_does_not_read_the_ledger(self, sqlite):
         tasks.load(sqlite)

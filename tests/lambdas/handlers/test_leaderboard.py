@@ -8,9 +8,11 @@ import pytest
 
 from lambdas import wiring
 from lambdas.handlers import read
+from lambdas.handlers.api import to_json
 from lambdas.phase_record import PhaseState
 from lambdas.registry import Registry
 from lambdas.service import Service
+from leaderboard.exports import to_csv
 from tests.lambdas import tasks
 from tests.lambdas.handlers.events import CONTEXT, event
 
@@ -51,6 +53,25 @@ def test_json_without_a_key(key):
     )
     assert board["checkpoints"] == list(range(1, 15))
     assert [f"{point:.4f}" for point in row["curve"][-1:]] == [f"{row['reward']:.4f}"]
+
+
+@pytest.mark.parametrize("asked", ["json", "csv"])
+def test_a_leaderboard_is_encoded_once(key, sqlite, monkeypatch, asked):
+    wiring.use_service(Service(sqlite))
+    encoded = []
+
+    def counted(kind, encode):
+        def count(content):
+            encoded.append(kind)
+            return encode(content)
+
+        return count
+
+    monkeypatch.setattr(read, "to_csv", counted("csv", to_csv))
+    monkeypatch.setattr(read, "to_json", counted("json", to_json))
+    answers = [ask(query={"format": asked}) for _ in range(3)]
+    assert encoded == [asked]
+    assert answers == [answers[0]] * 3
 
 
 def test_an_unchanged_leaderboard_is_not_sent_again(key):

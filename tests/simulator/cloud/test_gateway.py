@@ -351,6 +351,23 @@ def test_large_responses_are_compressed_for_clients_that_accept_it(template: Sam
     assert send(tested, "GET", path).body.decode() == body
 
 
+def test_the_same_response_is_compressed_once(template: SamTemplate, monkeypatch: pytest.MonkeyPatch) -> None:
+    compressed, compress = [], gzip.compress
+
+    def counting(data: bytes, level: int, *, mtime: int) -> bytes:
+        compressed.append(len(data))
+        return compress(data, level, mtime=mtime)
+
+    monkeypatch.setattr(gzip, "compress", counting)
+    handler = RecordingHandler({"statusCode": 200, "body": "one" * 1_000})
+    tested = gateway(template, handler)
+    for text in ("one" * 1_000, "one" * 1_000, "another" * 1_000, "one" * 1_000):
+        handler.result = {"statusCode": 200, "body": text}
+        response = send(tested, "GET", "/v1/leaderboard/dev", headers={"Accept-Encoding": "gzip"})
+        assert gzip.decompress(response.body).decode() == text
+    assert compressed == [3_000, 7_000]
+
+
 @pytest.mark.parametrize(
     ("accepted", "compressed"),
     [
