@@ -6,6 +6,7 @@ from lambdas.answers import Answer
 from lambdas.registry import Registry
 from lambdas.service import Service
 from lambdas.task_loader import load_phase
+from task.feedback import FeedbackKind, FeedbackSpec
 from task.layout import Layout
 from task.phases import Phase
 
@@ -13,6 +14,9 @@ MOCK = Phase("mock", Layout.plain(5), repeatable=True)
 DEV = Phase("dev", Layout(blocks=3, block=2, gap=4), repeatable=True)  # HHFFFFHHFFFFHH
 TRAINING = Phase("training", Layout.plain(4), repeatable=False)
 PHASES = (MOCK, DEV, TRAINING)
+# The same with a mock phase that shows post-edits and has documents of two sentences.
+POST_EDITED_MOCK = replace(MOCK, feedback=FeedbackSpec(kind=FeedbackKind.POST_EDIT), documents=True)
+MIXED_PHASES = (POST_EDITED_MOCK, DEV, TRAINING)
 
 
 def source(phase, number):
@@ -24,7 +28,8 @@ def reference(phase, number):
 
 
 def pairs(phase):
-    return [(source(phase.name, n), reference(phase.name, n)) for n in range(phase.layout.distinct)]
+    texts = [(source(phase.name, n), reference(phase.name, n)) for n in range(phase.layout.distinct)]
+    return [(*text, f"document {n // 2}") for n, text in enumerate(texts)] if phase.documents else texts
 
 
 def load(store, *, feedback=None, runs=None, phases=PHASES, block_size=3):

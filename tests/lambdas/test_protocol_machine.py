@@ -1,5 +1,6 @@
 """The rules of the protocol under any interleaving of clients, retries, faults, restarts and wrong ids."""
 
+import re
 import tempfile
 
 from hypothesis import settings
@@ -19,13 +20,15 @@ from tests.lambdas.faulty_store import FaultyStore
 
 PARTICIPANTS = ("acme", "other")
 WORDS = ("rot", "rot und blau", "blau", "mit rot und blau secretref")
-phases = st.sampled_from(tasks.PHASES)
+phases = st.sampled_from(tasks.MIXED_PHASES)
 participants = st.sampled_from(PARTICIPANTS)
 systems = st.sampled_from(("one", "two"))
 translations = st.sampled_from(WORDS)
 phase_states = st.sampled_from(
     (PhaseState.OPEN, PhaseState.OPEN, PhaseState.OPEN, PhaseState.FROZEN, PhaseState.CLOSED)
 )
+LOG_PROBABILITY = -1.5
+REFERENCE_WORD = re.compile(r"refword(\d{4})")  # each reference has its own
 rarely_true = st.sampled_from((False,) * 5 + (True,))
 
 
@@ -38,7 +41,7 @@ class Protocol(RuleBasedStateMachine):
     def begin(self):
         self.folder = tempfile.TemporaryDirectory()
         self.store = SQLiteStore.open(f"{self.folder.name}/store.db?synchronous=normal")
-        tasks.load(self.store)
+        tasks.load(self.store, phases=tasks.MIXED_PHASES)
         self.registry = Registry(self.store)
         self.faulty = FaultyStore(self.store, errors.UnavailableError)
         self.restart()
@@ -49,7 +52,7 @@ class Protocol(RuleBasedStateMachine):
         self.owner: dict[str, str] = {}
         self.phase: dict[str, Phase] = {}
         self.opened: dict[tuple[str, str, str], list[str]] = {}  # by participant, phase and system
-        self.state = dict.fromkeys((phase.name for phase in tasks.PHASES), PhaseState.OPEN)
+        self.state = dict.fromkeys((phase.name for phase in tasks.MIXED_PHASES), PhaseState.OPEN)
         self.voided = False
 
     def teardown(self):
@@ -59,10 +62,16 @@ class Protocol(RuleBasedStateMachine):
     def total(self, run):
         return self.phase[run].layout.total
 
-    def score(self, run, index):
+    def reference(self, run, index):
         phase = self.phase[run]
-        reference = tasks.reference(phase.name, phase.layout.place(index).sentence)
-        return sentence_bleu(self.committed[run][index], reference)
+        return tasks.reference(phase.name, phase.layout.place(index).sentence)
+
+    def score(self, run, index):
+        return sentence_bleu(self.committed[run][index], self.reference(run, index))
+
+    def post_edit(self, run, index):
+        """Return what the answer to a round shows of its reference."""
+        return self.reference(run, index) if self.phase[run].feedback.shows_post_edits else None
 
     def other_participant(self, participant):
         return PARTICIPANTS[1 - PARTICIPANTS.index(participant)]
@@ -98,7 +107,9 @@ class Protocol(RuleBasedStateMachine):
         state = self.state[phase.name]
         unfinished = bool(mine) and len(self.committed[mine[-1]]) < phase.layout.total
         try:
-            opened = self.with_retry(lambda: self.service.open_run(self.players[participant], phase.name, system))
+            opened = self.with_retry(
+                participant, lambda: self.service.open_run(self.players[participant], phase.name, system)
+            )
         except errors.PhaseClosedError:
             assert state is PhaseState.CLOSED or (state is PhaseState.FROZEN and not unfinished)
             return multiple()
@@ -119,19 +130,36 @@ class Protocol(RuleBasedStateMachine):
         assert opened.index == len(self.committed[opened.run]) < opened.total == phase.layout.total
         return multiple() if unfinished else opened.run
 
-    def with_retry(self, call):
+    def with_retry(self, participant, call):
         """Repeat a call that was unavailable, with a restarted function."""
         try:
-            return call()
+            return self.without_leak(participant, call)
         except errors.UnavailableError:
             self.faulty.heal()
             self.restart()
-            return call()
+            return self.without_leak(participant, call)
+
+    def without_leak(self, participant, call):
+        """Assert that a response or error quotes references only of rounds that the participant has committed."""
+        try:
+            response = call()
+        except errors.ServiceError as refused:
+            self.check_leak(participant, f"{refused} {refused.args} {refused.message}")
+            raise
+        self.check_leak(participant, repr(response))
+        return response
+
+    def check_leak(self, participant, text):
+        for number in map(int, REFERENCE_WORD.findall(text)):
+            mine = [run for run, owner in self.owner.items() if owner == participant]
+            shown = [run for run in mine if self.phase[run].feedback.shows_post_edits]
+            assert any(self.store.round(run, number) for run in shown), text
 
     @rule(run=runs)
     def ask_for_the_sentence(self, run):
         try:
-            sentence = self.with_retry(lambda: self.service.sentence(self.players[self.owner[run]], run))
+            owner = self.owner[run]
+            sentence = self.with_retry(owner, lambda: self.service.sentence(self.players[owner], run))
         except errors.RunFinishedError:
             assert len(self.committed[run]) == self.total(run)
             return
@@ -141,6 +169,7 @@ class Protocol(RuleBasedStateMachine):
     def receive(self, run, sentence):
         place = self.phase[run].layout.place(sentence.index)
         assert sentence.source == tasks.source(self.phase[run].name, place.sentence)
+        assert sentence.position == (place.sentence % 2 if self.phase[run].documents else None)
         self.ids[run][sentence.index] = sentence.id
         self.expect_the_same_id(run, sentence.index, sentence.id)
 
@@ -169,7 +198,9 @@ class Protocol(RuleBasedStateMachine):
         done = len(self.committed[run])
         assert index <= done  # rule 1: the client never received the id of a later sentence
         try:
-            answer = self.with_retry(lambda: self.service.translate(player, run, token, translation))
+            answer = self.with_retry(
+                self.owner[run], lambda: self.service.translate(player, run, token, translation, LOG_PROBABILITY)
+            )
         except errors.TranslationConflictError:
             assert self.committed[run][index] != translation
             return False
@@ -185,6 +216,7 @@ class Protocol(RuleBasedStateMachine):
             self.committed[run].append(translation)
         assert self.committed[run][index] == translation  # rule 2
         assert answer.score == self.score(run, index)
+        assert answer.post_edit == self.post_edit(run, index)
         assert (answer.next is None) == (index + 1 == self.total(run))
         if answer.next:
             assert answer.next.index == index + 1
@@ -202,25 +234,27 @@ class Protocol(RuleBasedStateMachine):
         except errors.ServiceError:
             self.faulty.heal()
         self.restart()
-        state = self.with_retry(lambda: self.service.run(player, run))
+        state = self.with_retry(self.owner[run], lambda: self.service.run(player, run))
         assert state.index in (index, index + 1)
         if state.index > index:
             self.committed[run].append(translation)
             assert state.last is not None
             assert (state.last.index, state.last.translation) == (index, translation)
             assert state.last.score == self.score(run, index)
+            assert state.last.post_edit == self.post_edit(run, index)
             self.expect_the_same_id(run, index, state.last.id)
 
     @rule(run=runs, translation=translations)
     def use_the_run_of_another_participant(self, run, translation):
-        stranger = self.players[self.other_participant(self.owner[run])]
+        other = self.other_participant(self.owner[run])
+        stranger = self.players[other]
         token = next(iter(self.ids[run].values()), "made up")
         for call in (
             lambda: self.service.run(stranger, run),
             lambda: self.service.sentence(stranger, run),
             lambda: self.service.translate(stranger, run, token, translation),
         ):
-            self.expect(errors.RunNotFoundError, call)
+            self.expect(errors.RunNotFoundError, other, call)
 
     @precondition(lambda self: len(self.committed) > 1)
     @rule(run=runs, other=runs, translation=translations)
@@ -229,12 +263,13 @@ class Protocol(RuleBasedStateMachine):
             player = self.players[self.owner[other]]
             self.expect(
                 errors.WrongSentenceError,
+                self.owner[other],
                 lambda token=token, player=player: self.service.translate(player, other, token, translation),
             )
 
-    def expect(self, error, call):
+    def expect(self, error, participant, call):
         try:
-            self.with_retry(call)
+            self.with_retry(participant, call)
         except error:
             return
         raise AssertionError(f"expected {error.__name__}")
@@ -249,6 +284,7 @@ class Protocol(RuleBasedStateMachine):
             ticks = 0
             for played in rounds:
                 assert played.observed_reward == played.true_reward == self.score(run, played.index)
+                assert played.post_edit == self.post_edit(run, played.index)
                 ticks += to_ticks(played.true_reward)
                 assert played.observed_ticks == played.true_ticks == ticks
                 assert played.run.participant == self.owner[run]

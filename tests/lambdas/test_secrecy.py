@@ -35,6 +35,10 @@ def emitted(loaded):
     """Everything that a full mock run emits: responses, exceptions, logs at DEBUG, metrics."""
     store, address = loaded
     key = Registry(store).add_participant("acme")
+    return store, key, play_verbosely(address, key)
+
+
+def play_verbosely(address, key):
     done = subprocess.run(
         [sys.executable, "-m", "tests.lambdas.verbose_run", address, key],
         cwd=ROOT,
@@ -45,7 +49,7 @@ def emitted(loaded):
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2_000:]
-    return store, key, done.stdout + done.stderr
+    return done.stdout + done.stderr
 
 
 def test_references_never_leave(emitted):
@@ -69,6 +73,22 @@ def test_references_never_leave(emitted):
     assert key not in everything
     for secret_key in Registry(store).key_ring().secrets.values():
         assert secret_key.hex() not in everything
+
+
+def test_a_post_edit_leaves_with_the_answer_to_its_round_and_not_before(sqlite):
+    tasks.load(sqlite, phases=tasks.MIXED_PHASES)
+    key = Registry(sqlite).add_participant("acme")
+    lines = play_verbosely(f"sqlite:{sqlite.path}", key).splitlines()
+    for number in range(5):
+        quoting = [place for place, line in enumerate(lines) if f"refword{number:04d}" in line]
+        # the first line is the answer to this round, whose next sentence is the following one
+        first = lines[quoting[0]]
+        assert "'score': " in first
+        assert f"'post_edit': '{tasks.reference('mock', number)}'" in first
+        assert f"'index': {number + 1}, " in first or (number == 4 and "'next': None" in first)
+        # and no log line, metric or error quotes it at all, though a failure in each round tried to
+        assert all("'post_edit': " in lines[place] for place in quoting)
+    assert sum('"failure":"ValueError"' in line for line in lines) == 5
 
 
 def test_held_out_sentences_look_like_any_other(sqlite):

@@ -52,6 +52,18 @@ class TestCalls:
             rounds += 1
         assert rounds == 13
 
+    def test_a_round_that_shows_its_post_edit_costs_the_same(self, moto):
+        tasks.load(moto, phases=tasks.MIXED_PHASES)
+        service = Service(moto)
+        player = service.authenticate(Registry(moto).add_participant("acme"))
+        tasks.play(service, player, service.open_run(player, "mock", "warming-up").run)
+        run = service.open_run(player, "mock", "copy").run
+        sentence = tasks.play(service, player, run, rounds=1)[0].next
+        calls = record_calls(moto)
+        answer = service.translate(player, run, sentence.id, sentence.source, -1.5)
+        assert answer.post_edit == tasks.reference("mock", 1)
+        assert calls == [("PutItem", "ledger")]
+
     def test_blocks_are_read_once_each(self, moto):
         tasks.load(moto)
         service = Service(moto)
