@@ -1,6 +1,6 @@
-"""The bundle that ``sam build`` made: what is in it, and one round played by it in the real Lambda runtime.
+"""The bundle of ``sam build``: its contents, and one round that it plays in the real Lambda runtime.
 
-``make template-check`` builds it and tells where it is; otherwise these tests are skipped.
+``make template-check`` builds it and sets BANDITMT_BUILD; otherwise these tests are skipped.
 """
 
 import ast

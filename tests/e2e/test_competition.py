@@ -1,7 +1,7 @@
-"""A whole competition through the real service: from an empty folder to the published board, on either store.
+"""A whole competition through the real service, from an empty folder to the published leaderboard, on both stores.
 
-Four participants play at once: the Python SDK, the Java SDK, a program that reads and writes lines, and a neural system
-that learns. Everything is told over HTTP; the organiser types what the README says.
+Four participants play at once over HTTP: with the Python SDK, with the Java SDK, with a program that reads and writes
+lines, and with a neural system that learns. The organiser uses the commands of the README.
 """
 
 import json
@@ -25,7 +25,7 @@ from tests.simulator.cli.serve_process import serving
 
 TRANSLATOR = Path(__file__).parents[2] / "client_sdk" / "examples" / "translator.sh"
 PLAY = [sys.executable, "-c", "import sys; from banditmt_client.play import main; sys.exit(main())"]
-PHASE, ROUNDS = "dev", 310  # four passes over 70 held-out sentences, and ten others between two of them
+PHASE, ROUNDS = "dev", 310  # four passes over 70 held-out sentences, with ten fresh ones between two passes
 HELD_OUT = {"passes": 4, "size": 70, "ends": [70, 150, 230, 310]}
 SYSTEMS = {"ada": "learner", "bob": "java-copy", "eve": "word-swap", "ian": "BNMT-EL-CV"}
 
@@ -69,8 +69,8 @@ def java_plays(url, key, classes):
 
 def a_program_plays(url, key):
     environment = {**os.environ, "BANDITMT_URL": url, "BANDITMT_API_KEY": key}
-    wishes = ["--phase", PHASE, "--system", SYSTEMS["eve"], "--", str(TRANSLATOR)]
-    subprocess.run([*PLAY, *wishes], env=environment, check=True, capture_output=True, timeout=300)
+    options = ["--phase", PHASE, "--system", SYSTEMS["eve"], "--", str(TRANSLATOR)]
+    subprocess.run([*PLAY, *options], env=environment, check=True, capture_output=True, timeout=300)
 
 
 def a_model_plays(url, key, models, folder):
@@ -78,8 +78,8 @@ def a_model_plays(url, key, models, folder):
     typed("play", SYSTEMS["ian"], "--phase", PHASE, "--url", url, "--api-key", key, *places)
 
 
-def hold(task, store, folder, classes):
-    """The competition: serve, invite, let all play at once, look at the public board."""
+def hold_competition(task, store, folder, classes):
+    """Serve the task, register participants, let all play at once, and return the public leaderboard."""
     folder.mkdir()
     with serving("--task", str(task), "--store", store) as started, ThreadPoolExecutor(4) as pool:
         url = started["url"]
@@ -92,16 +92,16 @@ def hold(task, store, folder, classes):
         ]
         for each in playing:
             each.result()
-        with urllib.request.urlopen(f"{url}/v1/leaderboard/{PHASE}", timeout=60) as answer:
-            return json.load(answer)
+        with urllib.request.urlopen(f"{url}/v1/leaderboard/{PHASE}", timeout=60) as response:
+            return json.load(response)
 
 
-def timeless(row):
+def without_times(row):
     return {name: value for name, value in row.items() if name not in VOLATILE_COLUMNS}
 
 
 def publish(store, capsys):
-    """Close the phase, verify, and publish; returns what was verified, where passes end, the table, the ledger."""
+    """Close the phase, verify and publish; return the verification, the held-out passes, the table and the ledger."""
     typed("admin", "phase", "close", PHASE, "--store", store)
     typed("admin", "oracle", "set", "ada", SYSTEMS["ada"], "--store", store)
     capsys.readouterr()
@@ -116,25 +116,25 @@ def publish(store, capsys):
             run.system: [(each.index, each.translation, each.observed_reward) for each in opened.rounds(run.id)]
             for run in Registry(opened).runs(PHASE)
         }
-    return verified, board["held_out"], [timeless(row) for row in board["rows"]], ledger
+    return verified, board["held_out"], [without_times(row) for row in board["rows"]], ledger
 
 
 def test_one_competition_on_two_stores(task, tmp_path, dynalite_url, java_classes, capsys):
     stores = {"sqlite": f"sqlite:{tmp_path / 'store'}", "dynamodb": f"dynamodb:{dynalite_url}?prefix=e2e"}
     outcomes = {}
     for name, store in stores.items():
-        live = hold(task, store, tmp_path / name, java_classes)
+        live = hold_competition(task, store, tmp_path / name, java_classes)
         assert {row["system"]: (row["status"], row["rounds"]) for row in live["rows"]} == dict.fromkeys(
             SYSTEMS.values(), ("finished", ROUNDS)
         )
-        assert live["held_out"] == {"passes": 4, "size": 0, "ends": []}  # not before the phase is closed
+        assert live["held_out"] == {"passes": 4, "size": 0, "ends": []}  # hidden until the phase is closed
         outcomes[name] = publish(store, capsys)
     verified, held_out, table, ledger = outcomes["sqlite"]
     assert verified == {"runs": 4, "rounds": 4 * ROUNDS, "rounds_behind": 0, "discrepancies": []}
     assert held_out == HELD_OUT
     assert len({row["reward"] for row in table}) == 4
     learned = {row["system"]: [each["relative_sentence_bleu"] for each in row["passes"]] for row in table}
-    assert learned["java-copy"] == learned["word-swap"] == [0, 0, 0, 0]  # every pass asks the same sentences
+    assert learned["java-copy"] == learned["word-swap"] == [0, 0, 0, 0]  # every pass has the same sentences
     assert [len(set(learned[name])) > 1 for name in ("learner", "BNMT-EL-CV")] == [True, True]
     assert outcomes["dynamodb"] == outcomes["sqlite"]
     typed("leaderboard", "--phase", PHASE, "--html", tmp_path / "page", "--store", stores["sqlite"])

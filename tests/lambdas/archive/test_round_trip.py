@@ -53,10 +53,10 @@ def test_without_keys_no_later_key_gets_the_number_of_a_runs_key(sqlite, tmp_pat
     store = SQLiteStore.open(f"{tmp_path / 'elsewhere.db'}?synchronous=normal")
     Archive.open(tmp_path / "task.jsonl.gz").restore(store)
     tasks.load(store)
-    heard = Service(store).sentence(player, run)
-    assert heard.index == 3
+    pending = Service(store).sentence(player, run)
+    assert pending.index == 3
     Registry(store).rotate_key_ring(keep=True)
-    assert Service(store).sentence(player, run) == heard
+    assert Service(store).sentence(player, run) == pending
     store.close()
 
 

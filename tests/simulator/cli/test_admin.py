@@ -134,35 +134,35 @@ class TestKeys:
 
 
 class TestUsagePlan:
-    """In the cloud, API Gateway has to learn of every key."""
+    """On AWS, every key has to be registered with API Gateway, too."""
 
     @pytest.fixture
-    def told(self):
-        """What API Gateway was told."""
+    def calls(self):
+        """The calls of API Gateway."""
         return []
 
     @pytest.fixture
-    def plan(self, told):
+    def plan(self, calls):
         return SimpleNamespace(
-            add_key=lambda name, api_key: told.append(("add_key", name, (api_key_digest(api_key) or "")[:8])),
-            remove_keys=lambda name, short=None: told.append(("remove_keys", name, short)),
+            add_key=lambda name, api_key: calls.append(("add_key", name, (api_key_digest(api_key) or "")[:8])),
+            remove_keys=lambda name, short=None: calls.append(("remove_keys", name, short)),
         )
 
     @pytest.fixture
-    def cloud(self, store, told, plan, monkeypatch, capsys):
-        """Types a command against a stack; returns its exit code and what API Gateway was told."""
+    def cloud(self, store, calls, plan, monkeypatch, capsys):
+        """A function that runs a command on a stack; returns its exit code, the calls of API Gateway and its errors."""
         monkeypatch.setattr(admin_module, "open_existing_store", lambda address: store)
 
         def open_plan(plan_id, region):
-            told.append((plan_id, region))
+            calls.append((plan_id, region))
             return plan
 
         monkeypatch.setattr(UsagePlan, "open", open_plan)
 
         def typed(*words, address="dynamodb:eu-central-1?prefix=task"):
-            told.clear()
+            calls.clear()
             code = run(["admin", *words, "--store", address, "--usage-plan", "plan1"])
-            return code, list(told), capsys.readouterr().err
+            return code, list(calls), capsys.readouterr().err
 
         return typed
 
@@ -170,14 +170,14 @@ class TestUsagePlan:
         return {kept.short_digest for kept in Registry(store).keys(name) if not kept.revoked}
 
     def test_adding_a_participant_adds_the_key(self, cloud, store):
-        code, told, _ = cloud("participant", "add", "ada")
-        assert (code, told) == (0, [("plan1", "eu-central-1"), ("add_key", "ada", *self.keys(store))])
+        code, calls, _ = cloud("participant", "add", "ada")
+        assert (code, calls) == (0, [("plan1", "eu-central-1"), ("add_key", "ada", *self.keys(store))])
 
     def test_rotating_adds_the_new_key_and_then_removes_the_old_one(self, cloud, store):
         cloud("participant", "add", "ada")
         (old,) = self.keys(store)
-        _, told, _ = cloud("key", "rotate", "ada")
-        assert told[1:] == [("add_key", "ada", *self.keys(store)), ("remove_keys", "ada", old)]
+        _, calls, _ = cloud("key", "rotate", "ada")
+        assert calls[1:] == [("add_key", "ada", *self.keys(store)), ("remove_keys", "ada", old)]
 
     def test_the_old_key_stays_valid_if_api_gateway_refuses_the_new_one(self, cloud, store, plan):
         cloud("participant", "add", "ada")
@@ -187,8 +187,8 @@ class TestUsagePlan:
             raise UsagePlanError("API Gateway did not accept the key of ada")
 
         plan.add_key = refuse
-        code, told, said = cloud("key", "rotate", "ada")
-        assert (code, told[1:], "did not accept" in said) == (1, [], True)
+        code, calls, err = cloud("key", "rotate", "ada")
+        assert (code, calls[1:], "did not accept" in err) == (1, [], True)
         assert old in self.keys(store)
 
     def test_revoking_one_key_removes_only_that_one(self, cloud, store):
@@ -196,8 +196,8 @@ class TestUsagePlan:
         cloud("key", "rotate", "ada", "--keep-old")
         one, _ = self.keys(store)
         assert cloud("key", "revoke", "ada", "--key", one)[1][1:] == [("remove_keys", "ada", one)]
-        code, told, _ = cloud("key", "revoke", "ada", "--key", one)  # again, as after a failure of API Gateway
-        assert (code, told[1:]) == (1, [("remove_keys", "ada", one)])
+        code, calls, _ = cloud("key", "revoke", "ada", "--key", one)  # again, as after a failure of API Gateway
+        assert (code, calls[1:]) == (1, [("remove_keys", "ada", one)])
 
     def test_an_empty_key_removes_nothing(self, cloud, store):
         cloud("participant", "add", "ada")
@@ -227,9 +227,9 @@ class TestUsagePlan:
         assert [who.name for who in Registry(store).participants()] == ["erased-1"]
 
     def test_a_plan_without_its_stack_is_refused_before_anything_happens(self, cloud, store):
-        code, told, said = cloud("participant", "add", "ada", address="dynamodb:http://127.0.0.1:8000")
-        assert (code, told, Registry(store).participant("ada")) == (1, [], None)
-        assert "a usage plan needs the store of its stack" in said
+        code, calls, err = cloud("participant", "add", "ada", address="dynamodb:http://127.0.0.1:8000")
+        assert (code, calls, Registry(store).participant("ada")) == (1, [], None)
+        assert "a usage plan needs the store of its stack" in err
 
 
 class TestPhases:
@@ -278,14 +278,14 @@ class TestRuns:
         assert played.run[:10] in admin("run", "list")[1]
 
     @pytest.mark.parametrize(
-        ("words", "code", "told"),
+        ("words", "code", "error"),
         [
             (("--phase", "nope"), 2, "there is no phase nope (training, mock, dev)"),
             (("--participant", "x"), 1, "there is no participant x; `participant list` shows all participants"),
         ],
     )
-    def test_listing_runs_of_an_unknown_phase_or_participant(self, admin, words, code, told):
-        assert admin("run", "list", *words) == (code, "", f"banditmt: {told}\n")
+    def test_listing_runs_of_an_unknown_phase_or_participant(self, admin, words, code, error):
+        assert admin("run", "list", *words) == (code, "", f"banditmt: {error}\n")
 
     def test_showing(self, admin, played):
         assert as_json(admin("run", "show", played.run, "--json"))["rounds"] == 2

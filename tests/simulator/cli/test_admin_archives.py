@@ -64,8 +64,8 @@ def test_an_exported_and_imported_store_has_the_same_leaderboard(typed, address,
 def test_an_archive_does_not_overwrite_anything(typed, address, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for taken in (".", "/", str(tmp_path)):
-        told = f"banditmt: {taken} exists already; remove it or choose another name\n"
-        assert typed("admin", "export", taken, "--store", address) == (1, "", told)
+        error = f"banditmt: {taken} exists already; remove it or choose another name\n"
+        assert typed("admin", "export", taken, "--store", address) == (1, "", error)
 
 
 def test_an_archive_with_texts_and_keys_can_be_verified_at_once(typed, address, tmp_path):
