@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from lambdas.cache import SingleFlightCache
 from lambdas.errors import UnavailableError
+from simulator.cloud.connections import network_of
 from simulator.cloud.events import LambdaContext, MalformedProxyResponseError, http_response, proxy_event
 from simulator.cloud.http_messages import HttpRequest, HttpResponse, RejectionReason, accepts_gzip
 from simulator.cloud.rate_limiter import Admission, RateLimiter
@@ -107,6 +108,7 @@ class Gateway:
             per_key=template.key_throttle,
             quota=template.key_quota,
             methods=template.method_throttles,
+            rejections=template.rejection_throttle,
         )
         self._compressed: SingleFlightCache[bytes, bytes] = SingleFlightCache(MAX_COMPRESSED_BODIES)
         self._models = {route: compile_model(route.schema) for route in template.routes if route.schema is not None}
@@ -140,23 +142,22 @@ class Gateway:
         return self._gateway_response(RESPONSE_TYPES.get(reason, default), reason.value, str(uuid.uuid4()))
 
     def _authenticated_route(self, request: HttpRequest, request_id: str) -> RouteMatch | HttpResponse:
-        """Return the route of a request with a valid key, or the response that rejects it.
-
-        A wrong key counts against the limits of the stage. Once these are exceeded, wrong and right keys get the same
-        response, so that keys cannot be guessed faster than the stage admits requests.
-        """
+        """Return the route of a request with a valid key, or the response that rejects it."""
         match = self._routes.match(request.method, request.path)
         if match is None:
-            return self._gateway_response("MISSING_AUTHENTICATION_TOKEN", 403, request_id)
+            return self._rejection("MISSING_AUTHENTICATION_TOKEN", request, request_id)
         key = request.headers_by_name.get("x-api-key")
         try:
             known = not match.route.key_required or (key is not None and self._is_known_key(key))
         except UnavailableError as unavailable:  # a key that cannot be looked up is not accepted
             return _unavailable_response(unavailable, request_id)
-        if known:
-            return match
-        throttled = self._throttle(match.route, None, request_id)
-        return throttled or self._gateway_response("INVALID_API_KEY", 403, request_id)
+        return match if known else self._rejection("INVALID_API_KEY", request, request_id)
+
+    def _rejection(self, kind: str, request: HttpRequest, request_id: str) -> HttpResponse:
+        """Return the response to a request without a route or a valid key, of which an address may send only some."""
+        if self._rate_limiter.admit_rejection(network_of(request.source_ip)) is Admission.THROTTLED:
+            return self._gateway_response("THROTTLED", 429, request_id)
+        return self._gateway_response(kind, 403, request_id)
 
     def _throttle(self, route: Route, key: str | None, request_id: str) -> HttpResponse | None:
         """Return the response to a request beyond the limits, or None."""

@@ -5,10 +5,14 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TypeVar
 
 PERIOD_SECONDS = {"DAY": 86_400, "WEEK": 604_800, "MONTH": 2_592_000}  # MONTH: 30 days here, a calendar month on AWS
 MAX_KEYS = 10_000  # with state; the least recently used key is forgotten first, and starts afresh
 
+MAX_NETWORKS = 10_000  # likewise
+
+Entry = TypeVar("Entry")
 MethodPath = tuple[str, str]  # an HTTP method and the path of a route
 
 
@@ -68,16 +72,22 @@ class _KeyUsage:
 
 @dataclass(slots=True)
 class RateLimiter:
-    """Limits the requests to one stage: in total, to some methods, and with each key."""
+    """Limits the requests to one stage: in total, to some methods, with each key, and those that are rejected.
+
+    Requests without a route or a valid key have a limit of their own for each network, so that they take nothing from
+    the limits of participants.
+    """
 
     stage: ThrottleSettings | None = None  # of all methods together that have no settings of their own
     per_key: ThrottleSettings | None = None
     quota: QuotaSettings | None = None
     methods: Mapping[MethodPath, ThrottleSettings] = field(default_factory=dict)
+    rejections: ThrottleSettings | None = None  # of each network
     clock: Callable[[], float] = time.time
     _stage_bucket: TokenBucket | None = field(init=False, default=None)
     _method_buckets: dict[MethodPath, TokenBucket | None] = field(init=False, default_factory=dict)
     _keys: dict[str, _KeyUsage] = field(init=False, default_factory=dict)
+    _networks: dict[str, TokenBucket] = field(init=False, default_factory=dict)
     _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -97,11 +107,19 @@ class RateLimiter:
                 return Admission.QUOTA_EXCEEDED
             return Admission.ADMITTED
 
+    def admit_rejection(self, network: str) -> Admission:
+        """Count one request from a network that has no route or no valid key."""
+        if self.rejections is None:
+            return Admission.ADMITTED
+        now = self.clock()
+        with self._lock:
+            bucket = self._networks.pop(network, None) or TokenBucket(self.rejections, self.rejections.burst, now)
+            _add_newest(self._networks, network, bucket, MAX_NETWORKS)
+            return Admission.ADMITTED if bucket.take(now) else Admission.THROTTLED
+
     def _usage(self, key: str) -> _KeyUsage:
         usage = self._keys.pop(key, None) or _KeyUsage(self._full_bucket(self.per_key))
-        self._keys[key] = usage  # at the end, so that the dictionary is in the order of last use
-        if len(self._keys) > MAX_KEYS:
-            del self._keys[next(iter(self._keys))]
+        _add_newest(self._keys, key, usage, MAX_KEYS)
         return usage
 
     def _full_bucket(self, settings: ThrottleSettings | None) -> TokenBucket | None:
@@ -116,3 +134,10 @@ class RateLimiter:
             return False
         usage.requests += 1
         return True
+
+
+def _add_newest(entries: dict[str, Entry], key: str, entry: Entry, capacity: int) -> None:
+    """Add an entry at the end of a dictionary, which is thus in the order of last use, and drop the first beyond it."""
+    entries[key] = entry
+    if len(entries) > capacity:
+        del entries[next(iter(entries))]

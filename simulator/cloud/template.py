@@ -198,6 +198,16 @@ class SamTemplate:
         return {method: settings for method, settings in self._throttles.items() if method != ALL_METHODS}
 
     @property
+    def rejection_throttle(self) -> ThrottleSettings:
+        """The limit on requests from one address without a route or a valid key.
+
+        API Gateway has no such setting. The limit of the strictest method that needs no key is taken.
+        """
+        without_key = {(route.method, route.path) for route in self.routes if not route.key_required}
+        throttles = [self._throttles.get(method, self.stage_throttle) for method in without_key]
+        return min(throttles, key=lambda throttle: throttle.rate, default=self.stage_throttle)
+
+    @property
     def key_throttle(self) -> ThrottleSettings:
         """The limit on requests with one key."""
         throttle = self._only("AWS::ApiGateway::UsagePlan")["Throttle"]

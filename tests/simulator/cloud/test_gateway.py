@@ -206,15 +206,38 @@ def test_unknown_keys_are_not_remembered(template: SamTemplate) -> None:
     assert len(limiter._keys) == 0
 
 
-def test_guessed_keys_count_for_the_stage_and_beyond_its_limit_a_right_one_is_throttled_too(
-    template: SamTemplate,
+@pytest.mark.parametrize(
+    ("method", "path", "key", "expected"),
+    [
+        ("GET", "/v1/phases", "guessed", (403, "invalid_key")),
+        ("GET", "/v1/phases", None, (403, "invalid_key")),
+        ("GET", "/no/such/path", KEY, (404, "not_found")),
+        ("DELETE", "/v1/phases", None, (404, "not_found")),
+    ],
+)
+def test_requests_without_a_route_or_a_valid_key_are_limited_and_take_nothing_from_participants(
+    template: SamTemplate, method: str, path: str, key: str | None, expected: tuple[int, str]
 ) -> None:
-    handler = RecordingHandler()
-    tested = gateway(template, handler, RateLimiter(stage=ThrottleSettings(rate=1e-9, burst=3)))
-    guesses = [status_and_code(send(tested, "GET", "/v1/phases", key=f"guess {number}")) for number in range(5)]
-    assert guesses == [(403, "invalid_key")] * 3 + [(429, "throttled")] * 2
-    assert status_and_code(send(tested, "GET", "/v1/phases", key=KEY)) == (429, "throttled")
-    assert handler.events == []
+    few = ThrottleSettings(rate=1e-9, burst=3)
+    tested = gateway(template, RecordingHandler(), RateLimiter(stage=few, rejections=few))
+    responses = [send(tested, method, path, key=key) for _ in range(5)]
+    assert [status_and_code(response) for response in responses] == [expected] * 3 + [(429, "throttled")] * 2
+    assert dict(responses[-1].headers)["Retry-After"] == "1"
+    assert [send(tested, "GET", "/v1/phases").status for _ in range(4)] == [200, 200, 200, 429]
+
+
+def test_rejected_heads_are_limited_too(template: SamTemplate) -> None:
+    tested = gateway(template, RecordingHandler(), RateLimiter(rejections=ThrottleSettings(rate=1e-9, burst=2)))
+    head = HttpRequest("POST", "/v1/runs", "", [("Host", "localhost")], b"", "127.0.0.1")
+    rejections = [tested.reject_early(head) for _ in range(3)]
+    assert [rejection.status for rejection in rejections if rejection] == [403, 403, 429]
+
+
+def test_every_address_has_its_own_limit_of_rejections(template: SamTemplate) -> None:
+    tested = gateway(template, RecordingHandler(), RateLimiter(rejections=ThrottleSettings(rate=1e-9, burst=1)))
+    addresses = ["192.0.2.1", "192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::2"]  # the last two are of one network
+    responses = [tested.respond(HttpRequest("GET", "/nothing/here", "", [], b"", address)) for address in addresses]
+    assert [response.status for response in responses] == [404, 429, 404, 404, 429]
 
 
 def test_the_limits_come_from_the_template() -> None:
@@ -224,6 +247,9 @@ def test_the_limits_come_from_the_template() -> None:
     statuses = [send(tested, "GET", "/v1/phases").status for _ in range(60)]
     assert statuses[:40] == [200] * 40
     assert 429 in statuses[40:]
+    guesses = [send(tested, "GET", "/v1/phases", key="guessed").status for _ in range(40)]
+    assert guesses[:20] == [403] * 20
+    assert 429 in guesses[20:]
 
 
 # validation

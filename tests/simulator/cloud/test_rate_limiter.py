@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.cloud.rate_limiter import MAX_KEYS, Admission, QuotaSettings, RateLimiter, ThrottleSettings
+from simulator.cloud.rate_limiter import MAX_KEYS, MAX_NETWORKS, Admission, QuotaSettings, RateLimiter, ThrottleSettings
 
 
 class Clock:
@@ -123,3 +123,28 @@ def test_the_least_recently_used_key_is_forgotten_first() -> None:
     assert len(limiter._keys) == MAX_KEYS
     assert limiter.admit("key 0") is Admission.QUOTA_EXCEEDED
     assert "key 1" not in limiter._keys
+
+
+def test_rejections_of_one_network_do_not_count_for_another_or_for_the_stage() -> None:
+    clock = Clock()
+    one = ThrottleSettings(rate=1, burst=1)
+    limiter = RateLimiter(stage=one, rejections=one, clock=clock)
+    assert [limiter.admit_rejection("a"), limiter.admit_rejection("a"), limiter.admit_rejection("b")] == [
+        Admission.ADMITTED,
+        Admission.THROTTLED,
+        Admission.ADMITTED,
+    ]
+    assert limiter.admit(None) is Admission.ADMITTED
+    clock.now += 1
+    assert limiter.admit_rejection("a") is Admission.ADMITTED
+
+
+def test_the_least_recently_seen_network_is_forgotten_first() -> None:
+    limiter = RateLimiter(rejections=ThrottleSettings(rate=1, burst=1), clock=Clock())
+    for number in range(MAX_NETWORKS):
+        limiter.admit_rejection(f"network {number}")
+    limiter.admit_rejection("network 0")
+    limiter.admit_rejection("one more")
+    assert len(limiter._networks) == MAX_NETWORKS
+    assert limiter.admit_rejection("network 0") is Admission.THROTTLED
+    assert "network 1" not in limiter._networks
