@@ -46,7 +46,10 @@ def export_archive(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Write the ledger, and everything else that the leaderboard is computed from, into one file."""
+    """Write an archive of a store.
+
+    It contains the ledger, and everything else that the leaderboard is computed from.
+    """
     opened = open_existing_store(store)
     with _bar("exporting", _count_rounds(opened)) as advance:
         runs, rounds = export(opened, file, texts=with_texts, keys=with_keys, progress=advance)

@@ -22,12 +22,11 @@ from task.rounds import Run
 MAX_PRINTED_DISCREPANCIES = 20  # the others are only counted
 
 app = typer.Typer()
-oracle = typer.Typer(help="Mark the oracles: systems that were trained on the text of the task.", no_args_is_help=True)
-baseline = typer.Typer(
-    help="Mark the baselines: systems that do not learn, from which learners start.", no_args_is_help=True
-)
+oracle = typer.Typer(help="Mark oracles: systems trained on the text of the task.", no_args_is_help=True)
+baseline = typer.Typer(help="Mark baselines: systems from which learners start.", no_args_is_help=True)
 family = typer.Typer(
-    help="Set the family of a system: the oracle and baseline that it is compared with.", no_args_is_help=True
+    help="Set the family of a system. It is compared with the oracle and the baseline of its family.",
+    no_args_is_help=True,
 )
 for group, name in ((oracle, "oracle"), (baseline, "baseline"), (family, "family")):
     app.add_typer(group, name=name)
@@ -146,7 +145,10 @@ def rebuild(store: StoreOption = DEFAULT_STORE, phase: OnlyPhase = None) -> None
 
 @app.command()
 def verify(store: StoreOption = DEFAULT_STORE, phase: OnlyPhase = None, as_json: JsonOption = False) -> None:
-    """Score every round again, and check that the leaderboard matches the ledger."""
+    """Score every round again, and check the leaderboard.
+
+    The leaderboard must match the ledger, and the ledger the texts.
+    """
     opened = open_existing_store(store)
     auditor, scoreboard, records = Auditor(opened), Scoreboard(opened), _records(opened, phase)
     runs, is_streamed = _runs(opened, records), stack_region(store) is not None

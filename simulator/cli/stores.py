@@ -9,7 +9,10 @@ from lambdas.store import Store, StoreError, open_store
 from simulator.tasks import DEFAULT_STORE, STATE
 
 StoreOption = Annotated[
-    str, typer.Option("--store", envvar="BANDITMT_STORE", help="sqlite:PATH or dynamodb:REGION-OR-URL[?prefix=STACK].")
+    str,
+    typer.Option(
+        "--store", envvar="BANDITMT_STORE", help="The store: sqlite:PATH or dynamodb:REGION-OR-URL[?prefix=STACK]."
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
