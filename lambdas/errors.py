@@ -68,7 +68,7 @@ class NotFoundError(ServiceError):
 
 
 class AlreadyPlayedError(ServiceError):
-    """The system has finished a phase that it may play only once.
+    """The system has finished the phase, and may not play it again or did not ask to.
 
     The body names the run, so that a learner that crashed before it received its very last score can still look it up.
     """
@@ -76,8 +76,8 @@ class AlreadyPlayedError(ServiceError):
     code, status = "already_played", 409
     default_message = "this system has finished this phase, which can be played only once; retrying is pointless"
 
-    def __init__(self, run: str) -> None:
-        super().__init__()
+    def __init__(self, run: str, message: str | None = None) -> None:
+        super().__init__(message)
         self.run = run
 
     def as_dict(self, request_id: str) -> dict[str, str]:

@@ -101,8 +101,12 @@ class Service:
         records = self._phase_lists.get("phases", lambda _: self._registry.phases()) or []
         return [_phase_info(record, self._runs_left(participant, record)) for record in records]
 
-    def open_run(self, participant: Participant, phase: str, system: str) -> OpenedRun:
-        """Open a run of a system, or return its unfinished run."""
+    def open_run(self, participant: Participant, phase: str, system: str, *, again: bool = True) -> OpenedRun:
+        """Open a run of a system, or return its unfinished run.
+
+        Raises AlreadyPlayedError if the system has finished the phase, unless the phase is repeatable and ``again``
+        asks for another run.
+        """
         check_name(system, "system")
         if not is_name(phase):
             raise errors.PhaseNotFoundError
@@ -110,11 +114,11 @@ class Service:
             claims = self._registry.claims(participant.name, phase)
             record = self._require_not_closed(phase)
             earlier = [run for run in claims if run.system == system]
-            if earlier and (unfinished := self._resume(earlier[-1], record)):
+            if earlier and (unfinished := self._resume(earlier[-1], record, again=again)):
                 return unfinished
             run = self._new_run(participant, record, system, claims, attempt=len(earlier) + 1)
             # even a run that was claimed just now may be finished, if an earlier claim was lost: the ledger decides
-            if self._registry.claim(run, ordinal=len(claims)) and (begun := self._resume(run, record)):
+            if self._registry.claim(run, ordinal=len(claims)) and (begun := self._resume(run, record, again=again)):
                 return begun
         raise errors.UnavailableError
 
@@ -237,7 +241,7 @@ class Service:
             return None
         return max(0, record.runs - len(self._registry.claims(participant.name, record.phase.name)))
 
-    def _resume(self, run: Run, record: PhaseRecord) -> OpenedRun | None:
+    def _resume(self, run: Run, record: PhaseRecord, *, again: bool) -> OpenedRun | None:
         """Return a claimed run at its pending sentence, or None if it is finished and another may follow.
 
         A run without an opening is opened now: it is new, or a crash came between its claim and its opening.
@@ -251,6 +255,8 @@ class Service:
             return OpenedRun(opened.id, opened.phase, opened.system, progress.pending, total)
         if not record.phase.repeatable:
             raise errors.AlreadyPlayedError(run.id)
+        if not again:
+            raise errors.AlreadyPlayedError(run.id, "this system has finished a run of this phase: ask for another one")
         return None
 
     def _new_run(

@@ -38,8 +38,8 @@ class InProcessConnection:
     def __repr__(self) -> str:
         return f"InProcessConnection({self._participant.name!r})"
 
-    def open_run(self, phase: str, system: str) -> JsonObject:
-        return self._answer(lambda: self._service.open_run(self._participant, phase, system))
+    def open_run(self, phase: str, system: str, *, again: bool = True) -> JsonObject:
+        return self._answer(lambda: self._service.open_run(self._participant, phase, system, again=again))
 
     def run(self, run: str) -> JsonObject:
         return self._answer(lambda: self._service.run(self._participant, run))

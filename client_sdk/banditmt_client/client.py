@@ -81,12 +81,13 @@ class Client:
         """Close the connection. Later calls of the client and its runs raise ``OrderError``."""
         self._connection.close()
 
-    def open_run(self, *, phase: str, system: str) -> Run:
+    def open_run(self, *, phase: str, system: str, again: bool = True) -> Run:
         """Start a run of a system over a phase, or resume the unfinished run of that name.
 
         Args:
             phase: The phase, such as ``"mock"``, ``"dev"`` or ``"training"``.
             system: The name under which the system appears on the leaderboard.
+            again: Whether to start another run if the system has finished one and the phase can be played repeatedly.
 
         Returns:
             The run, positioned at its first sentence without a translation.
@@ -94,12 +95,12 @@ class Client:
         Raises:
             NotFoundError: The task has no such phase.
             PhaseClosedError: The organiser has closed or frozen the phase.
-            ConflictError: The system has already completed a phase that can be played only once. The error's ``run``
-                is the id of the finished run.
+            ConflictError: The system has finished the phase, and either ``again`` is false or the phase can be played
+                only once. The error's ``run`` is the id of the finished run.
             QuotaExceededError: The participant has no runs left in this phase.
             BanditError: Any other failure; see ``banditmt_client.errors``.
         """
-        return Run(self._connection, self._connection.open_run(phase, system))
+        return Run(self._connection, self._connection.open_run(phase, system, again=again))
 
     def get_run(self, run: str) -> Run:
         """Return a run by its id, whether it is finished or not.

@@ -50,7 +50,7 @@ class Connection(Protocol):
     raises a subclass of ``BanditError`` when its call fails.
     """
 
-    def open_run(self, phase: str, system: str) -> JsonObject:
+    def open_run(self, phase: str, system: str, *, again: bool = True) -> JsonObject:
         """Call ``POST /v1/runs``."""
         ...
 
@@ -104,8 +104,11 @@ class HttpConnection:
     def __repr__(self) -> str:
         return f"HttpConnection({self._url!r})"
 
-    def open_run(self, phase: str, system: str) -> JsonObject:
-        return self._call("POST", "/v1/runs", {"phase": phase, "system": system})
+    def open_run(self, phase: str, system: str, *, again: bool = True) -> JsonObject:
+        body: dict[str, str | bool] = {"phase": phase, "system": system}
+        if not again:
+            body["again"] = False
+        return self._call("POST", "/v1/runs", body)
 
     def run(self, run: str) -> JsonObject:
         return self._call("GET", f"/v1/runs/{_path_segment(run)}")

@@ -70,8 +70,8 @@ class ConflictError(ServiceError):
     """The round has a different translation already, or the run cannot be repeated; a retry cannot succeed.
 
     Attributes:
-        run: The id of the finished run, to pass to ``Client.get_run``, if the phase can be played only once;
-            otherwise empty.
+        run: The id of the finished run, to pass to ``Client.get_run``, if ``Client.open_run`` found one; otherwise
+            empty.
     """
 
     run = ""

@@ -92,6 +92,13 @@ class Resolver(APIGatewayRestResolver):
         except OverflowError:
             raise errors.BadRequestError(f"the field {name} is not a number that a computer can hold") from None
 
+    def flag_field(self, name: str, *, default: bool) -> bool:
+        """Return a field of the JSON body, or the default if it is absent; raise BadRequestError unless a boolean."""
+        value = _json_object(self.current_event.raw_event).get(name, default)
+        if not isinstance(value, bool):
+            raise errors.BadRequestError(f"the field {name} is not true or false")
+        return value
+
     @property
     def route_name(self) -> str:
         """The method and the path template, as in the list of routes."""

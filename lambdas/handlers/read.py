@@ -40,7 +40,8 @@ def _add_api_routes(app: Resolver) -> None:
     def open_run() -> Response[str]:
         participant = app.participant()
         phase, system = app.text_fields("phase", "system")
-        return json_response(wiring.service().open_run(participant, phase, system).as_dict())
+        again = app.flag_field("again", default=True)
+        return json_response(wiring.service().open_run(participant, phase, system, again=again).as_dict())
 
     @app.get("/v1/runs/<run>")
     def run_state(run: str) -> Response[str]:

@@ -74,6 +74,8 @@ class FakeService:
         with self.lock:
             match (method, path):
                 case ("POST", "/v1/runs"):
+                    if len(self.ledger) == len(self.sentences) and not body.get("again", True):
+                        return 409, {**error_body("already_played"), "run": RUN}
                     opened = self.state()
                     return 200, {name: opened[name] for name in ("run", "phase", "system", "index", "total")}
                 case ("GET", "/v1/phases"):
@@ -284,8 +286,8 @@ class FakeConnection:
         self.service = service
         self._fail = fail
 
-    def open_run(self, phase: str, system: str) -> dict[str, Any]:
-        return self._call("POST", "/v1/runs", {"phase": phase, "system": system})
+    def open_run(self, phase: str, system: str, *, again: bool = True) -> dict[str, Any]:
+        return self._call("POST", "/v1/runs", {"phase": phase, "system": system, "again": again})
 
     def run(self, run: str) -> dict[str, Any]:
         return self._call("GET", f"/v1/runs/{run}")

@@ -131,8 +131,9 @@ class JavaClient:
     def __repr__(self) -> str:
         return self._sdk.call("to_string", self._handle)["string"]
 
-    def open_run(self, *, phase: str, system: str) -> "JavaRun":
-        return JavaRun(self._sdk, self._sdk.call("open_run", self._handle, phase, system))
+    def open_run(self, *, phase: str, system: str, again: bool = True) -> "JavaRun":
+        opened = self._sdk.call("open_run", self._handle, phase, system, "again" if again else "once")
+        return JavaRun(self._sdk, opened)
 
     def get_run(self, run: str) -> "JavaRun":
         return JavaRun(self._sdk, self._sdk.call("get_run", self._handle, run))

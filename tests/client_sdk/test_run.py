@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from banditmt_client import InvalidTranslationError, OrderError, Progress, ProtocolError, Round, Sentence
+from banditmt_client import ConflictError, InvalidTranslationError, OrderError, Progress, ProtocolError, Round, Sentence
 from banditmt_client.environment import TranslationEnvironment
 from banditmt_client.run import _check_translation as check_translation
 from task.limits import MAX_TRANSLATION_CHARACTERS, is_one_line
@@ -84,6 +84,18 @@ def test_a_run_that_another_process_finished_is_finished(client_of):
             server.service.respond("POST", f"/v1/runs/{RUN}/translations", {"id": f"t{index}", "translation": source})
         assert run.sentence() is None
         assert run.progress.finished
+
+
+def test_a_finished_run_is_not_played_again_unless_asked_for(client_of):
+    with serving(SENTENCES) as server:
+        client = client_of(server)
+        run = client.open_run(phase="dev", system="tested", again=False)
+        for _ in run:
+            run.submit("one")
+        with pytest.raises(ConflictError) as refused:
+            client.open_run(phase="dev", system="tested", again=False)
+        assert (refused.value.code, refused.value.run) == ("already_played", RUN)
+        assert client.open_run(phase="dev", system="tested").progress.finished
 
 
 INVALID_SCORES = [math.nan, math.inf, -math.inf, -0.01, 1.01, 2, 10**400]

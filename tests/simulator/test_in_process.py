@@ -113,6 +113,15 @@ def test_a_finished_run_can_be_read(client):
         again.submit("more")
 
 
+def test_a_finished_run_is_not_played_again_unless_asked_for(client):
+    run = client.open_run(phase="mock", system="copy", again=False)
+    play(run)
+    with pytest.raises(ConflictError, match="has finished a run of this phase") as refused:
+        client.open_run(phase="mock", system="copy", again=False)
+    assert (refused.value.code, refused.value.run) == ("already_played", run.id)
+    assert client.open_run(phase="mock", system="copy").id != run.id
+
+
 def test_training_is_played_once(client):
     run = client.open_run(phase="training", system="copy")
     play(run)

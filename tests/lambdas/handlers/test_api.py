@@ -116,6 +116,31 @@ class TestLogProbabilities:
         assert sqlite.round(pending[0], 0) is None
 
 
+class TestAgain:
+    """A request to open a run may say whether another run shall follow a finished one."""
+
+    def send(self, client, again):
+        return client.send(read, "POST", "/v1/runs", {"phase": "mock", "system": "copy", "again": again})
+
+    @pytest.mark.parametrize("again", [True, False])
+    def test_it_is_a_flag(self, client, again):
+        assert self.send(client, again)[0] == 200
+
+    @pytest.mark.parametrize("again", ["false", 0, None])
+    def test_any_other_value_is_refused(self, client, again):
+        response = self.send(client, again)
+        assert refusal(response) == (400, "bad_request")
+        assert response[1]["message"] == "the field again is not true or false"
+
+    def test_a_finished_run_is_followed_by_none_without_it(self, client):
+        run = client.open_run()[1]["run"]
+        sentence = client.sentence(run)[1]
+        while sentence is not None:
+            sentence = client.translate(run, sentence["id"], "rot")[1]["next"]
+        status, body, _ = self.send(client, again=False)
+        assert (status, body["code"], body["run"]) == (409, "already_played", run)
+
+
 class TestRefusals:
     @pytest.mark.parametrize("key", [None, "", "wrong", "bmt_" + "a" * 43, "ä"])
     def test_without_a_valid_key(self, pending, key):

@@ -28,6 +28,17 @@ class TestOpening:
         assert service.open_run(player, "mock", "copy") == second
         assert service.run(player, first.run).finished
 
+    def test_a_finished_run_is_followed_by_none_unless_asked_for(self, setting):
+        service, player = setting
+        first = service.open_run(player, "mock", "copy", again=False)
+        assert service.open_run(player, "mock", "copy", again=False) == first
+        tasks.play(service, player, first.run)
+        with pytest.raises(errors.AlreadyPlayedError, match="has finished a run of this phase") as refusal:
+            service.open_run(player, "mock", "copy", again=False)
+        assert refusal.value.run == first.run
+        second = service.open_run(player, "mock", "copy", again=True)
+        assert service.open_run(player, "mock", "copy", again=False) == second != first
+
     def test_training_is_played_once_per_system(self, setting):
         service, player = setting
         first = service.open_run(player, "training", "copy")

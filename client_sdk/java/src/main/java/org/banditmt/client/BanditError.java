@@ -133,7 +133,7 @@ public class BanditError extends RuntimeException {
         }
 
         /**
-         * Returns the id of the finished run, if the phase can be played only once.
+         * Returns the id of the finished run, if {@link Client#openRun} found one.
          *
          * @return the id, to pass to {@link Client#getRun}; otherwise empty
          */

@@ -58,7 +58,8 @@ public final class Client implements AutoCloseable {
     }
 
     /**
-     * Starts a run of a system over a phase, or resumes the unfinished run of that name.
+     * Starts a run of a system over a phase, or resumes the unfinished run of that name. If the system has finished a
+     * run and the phase can be played repeatedly, this starts another one.
      *
      * @param phase the phase, such as {@code "mock"}, {@code "dev"} or {@code "training"}
      * @param system the name under which the system appears on the leaderboard
@@ -70,7 +71,22 @@ public final class Client implements AutoCloseable {
      * @throws BanditError.QuotaExceededError if the participant has no runs left in this phase
      */
     public Run openRun(String phase, String system) {
-        return new Run(connection, connection.openRun(nonNull(phase, "phase"), nonNull(system, "system")));
+        return openRun(phase, system, true);
+    }
+
+    /**
+     * Starts or resumes a run as {@link #openRun(String, String)} does, and says whether to start another run after a
+     * finished one.
+     *
+     * @param phase the phase
+     * @param system the name of the system
+     * @param again whether to start another run if the system has finished one
+     * @return the run
+     * @throws BanditError.ConflictError if the system has finished the phase, and either {@code again} is false or the
+     *     phase can be played only once; the error has the id of the finished run
+     */
+    public Run openRun(String phase, String system, boolean again) {
+        return new Run(connection, connection.openRun(nonNull(phase, "phase"), nonNull(system, "system"), again));
     }
 
     /**

@@ -70,8 +70,12 @@ final class Connection {
                 .build();
     }
 
-    JsonObject openRun(String phase, String system) {
-        return call("POST", "/v1/runs", Map.of("phase", phase, "system", system));
+    JsonObject openRun(String phase, String system, boolean again) {
+        Map<String, Object> body = new LinkedHashMap<>(Map.of("phase", phase, "system", system));
+        if (!again) {
+            body.put("again", false);
+        }
+        return call("POST", "/v1/runs", body);
     }
 
     JsonObject run(String run) {

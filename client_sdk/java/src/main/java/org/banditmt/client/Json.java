@@ -230,8 +230,8 @@ final class Json {
     }
 
     /**
-     * Returns an object of strings and finite numbers as JSON. Lone surrogates are escaped, so that the service can
-     * refuse them.
+     * Returns an object of strings, finite numbers and booleans as JSON. Lone surrogates are escaped, so that the
+     * service can refuse them.
      */
     static String write(Map<String, ?> members) {
         StringBuilder out = new StringBuilder("{");
@@ -239,10 +239,10 @@ final class Json {
             out.append(out.length() > 1 ? "," : "");
             writeString(name, out);
             out.append(':');
-            if (value instanceof Number) {
-                out.append(value);
-            } else {
+            if (value instanceof String) {
                 writeString((String) value, out);
+            } else {
+                out.append(value);
             }
         });
         return out.append('}').toString();

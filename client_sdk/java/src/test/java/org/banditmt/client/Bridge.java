@@ -66,7 +66,7 @@ final class Bridge {
             case "client":
                 return Map.of("client", store(client(arguments)));
             case "open_run":
-                return describe(client(first).openRun(arguments.get(1), arguments.get(2)));
+                return describe(client(first).openRun(arguments.get(1), arguments.get(2), arguments.get(3).equals("again")));
             case "get_run":
                 return describe(client(first).getRun(arguments.get(1)));
             case "phases":

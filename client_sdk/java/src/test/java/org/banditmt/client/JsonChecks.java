@@ -109,6 +109,7 @@ final class JsonChecks {
         two.put("b", "1");
         two.put("\"", "");
         writes(two, "{\"b\":\"1\",\"\\\"\":\"\"}");
+        writes(Map.of("a", false), "{\"a\":false}");
         for (double number : new double[] {0.0, -0.0, -1.25, -1e-300, -Double.MAX_VALUE, -Double.MIN_VALUE, -1e7}) {
             check(Map.of("a", number).equals(Json.read(Json.write(Map.of("a", number)))), "must read back: " + number);
         }
