@@ -1,9 +1,10 @@
 """Erase a participant: replace the name by a pseudonym everywhere, for good, and keep everything that was played.
 
-The pseudonym says nothing about the participant. Rounds, sums, statistics and the leaderboard stay as they are, and can
-still be verified. Translations stay, because the scores follow from them. Run ids stay too, because feedback noise is
-drawn with them. Run ids, and the hash that reserves the erased name, are hashes of the name: they can confirm a guessed
-name, but do not reveal it.
+The pseudonym says nothing about the participant. Profiles of the team and its systems are deleted. Rounds, sums,
+statistics and the leaderboard stay as they are, and can still be verified. Translations stay, because the scores follow
+from them. Run ids stay too, because feedback noise is drawn with them. Run ids, and the hash that reserves the erased
+name, are hashes of the name: they can confirm a guessed name, but do not reveal it. A withdrawn run stays withdrawn,
+but the reason is replaced, since it may name the participant.
 
 An erasure can be interrupted at any point and started again: until it is finished, a document in the store holds its
 plan.
@@ -13,10 +14,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
 from lambdas.phase_record import PhaseRecord
+from lambdas.profile_store import ProfileStore
 from lambdas.registry import Participant, Registry, RegistryError, check_name, name_hash
 from lambdas.scoreboard import Scoreboard
 from lambdas.store import documents
 from lambdas.store.interface import Store
+from lambdas.withdrawals import Withdrawals
 
 PSEUDONYM_PREFIX = "erased-"  # a number follows
 
@@ -36,6 +39,7 @@ class Eraser:
 
     def __init__(self, store: Store) -> None:
         self._store, self._registry, self._scoreboard = store, Registry(store), Scoreboard(store)
+        self._profiles, self._withdrawals = ProfileStore(store), Withdrawals(store)
 
     def erase(self, name: str, systems: Mapping[str, str] | None = None) -> str:
         """Erase a disabled participant and return the pseudonym.
@@ -51,6 +55,7 @@ class Eraser:
         pseudonym = Participant(plan.pseudonym, plan.created_at, disabled=True, erased_name_hash=name_hash(name))
         self._registry.create_participant(pseudonym)
         self._registry.delete_keys(name)
+        self._profiles.delete(name)
         for record in records:
             self._move_runs(record, plan)
         self._move_roles(plan)
@@ -97,6 +102,7 @@ class Eraser:
             moved = replace(run, participant=plan.pseudonym, system=plan.systems.get(run.system, run.system))
             self._store.reassign(moved)
             self._scoreboard.update_identity(record, moved)
+            self._withdrawals.erase_reason(moved)
             self._registry.claim(moved, ordinal)
 
     def _move_roles(self, plan: ErasurePlan) -> None:

@@ -12,9 +12,11 @@ from itertools import islice
 from threading import Lock
 
 from lambdas.phase_record import PhaseRecord, PhaseState
+from lambdas.profile_store import ProfileStore
 from lambdas.registry import Participant, Registry
 from lambdas.store import documents
 from lambdas.store.interface import Store
+from lambdas.withdrawals import Withdrawals
 from leaderboard.metrics.online import GapError, RelativeReward
 from leaderboard.summaries import RunIdentity, Summary, SummaryError
 from leaderboard.table import Board, BoardPhase, HeldOutBlock, make_board
@@ -37,28 +39,37 @@ class Scoreboard:
     def __init__(self, store: Store, *, clock: Callable[[], float] = time.time) -> None:
         self._store = store
         self._registry = Registry(store, clock=clock)
+        self._profiles, self._withdrawals = ProfileStore(store), Withdrawals(store)
         self._catching_up = Lock()
 
     def board(self, record: PhaseRecord) -> Board:
-        """Return the leaderboard as the organiser sees it: everything."""
-        return make_board(board_phase(record), self.summaries(record), self._registry.roles(), now=self._registry.now())
+        """Return the leaderboard as the organiser sees it: everything but withdrawn runs."""
+        return self._make_board(board_phase(record), self._shown_summaries(record))
 
     def visible_board(self, record: PhaseRecord, viewer: Participant | None) -> Board:
         """Return the leaderboard as far as a participant may see it, or the public (None)."""
-        phase, summaries, roles = board_phase(record), self.summaries(record), self._registry.roles()
-        now, is_closed = self._registry.now(), record.state is PhaseState.CLOSED
+        phase, summaries = board_phase(record), self._shown_summaries(record)
+        is_closed = record.state is PhaseState.CLOSED
         if record.feedback.has_noise and not is_closed:
             # curves are of true rewards: a learner that could read its own would see through the noise
             summaries = [summary for summary in summaries if summary.rounds == phase.total]
         if is_closed:
-            return make_board(phase, summaries, roles, now=now)
+            return self._make_board(phase, summaries)
         if record.phase.repeatable:
-            return _hide_held_out(make_board(phase, summaries, roles, now=now))
+            return _hide_held_out(self._make_board(phase, summaries))
         own = [summary for summary in summaries if viewer and summary.identity.participant == viewer.name]
-        return make_board(replace(phase, held_out=HeldOutBlock(0, 0, [])), own, roles, now=now, visible="own")
+        return self._make_board(replace(phase, held_out=HeldOutBlock(0, 0, [])), own, visible="own")
+
+    def _make_board(self, phase: BoardPhase, summaries: Iterable[Summary], *, visible: str = "all") -> Board:
+        roles, profiles, now = self._registry.roles(), self._profiles.profiles(), self._registry.now()
+        return make_board(phase, summaries, roles, profiles, now=now, visible=visible)
+
+    def _shown_summaries(self, record: PhaseRecord) -> list[Summary]:
+        withdrawn = self._withdrawals.withdrawn(record.phase.name)
+        return [summary for summary in self.summaries(record) if summary.identity.run not in withdrawn]
 
     def summaries(self, record: PhaseRecord) -> list[Summary]:
-        """Return the summaries of all runs of a phase that have one."""
+        """Return the summaries of all runs of a phase that have one, withdrawn runs too."""
         found = (_parse(document) for document in self._store.documents(documents.run_summaries(record.phase.name)))
         return [summary for summary in found if summary is not None]
 

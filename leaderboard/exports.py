@@ -22,9 +22,9 @@ _FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet evaluates 
 _LAST_PASS_COLUMNS = ("corpus_bleu", "sentence_bleu", "relative_corpus_bleu", "relative_sentence_bleu")
 
 
-def escape_formula(name: str) -> str:
-    """Return a name that a spreadsheet does not take for a formula."""
-    return "'" + name if name.startswith(_FORMULA_PREFIXES) else name
+def escape_formula(text: str | None) -> str:
+    """Return a text that a spreadsheet does not take for a formula; nothing for None."""
+    return "'" + text if text and text.startswith(_FORMULA_PREFIXES) else text or ""
 
 
 def escape_latex(text: str) -> str:
@@ -45,7 +45,7 @@ COLUMNS: dict[str, Callable[[Row], Any]] = {
     "attempt": lambda row: row.attempt,
     "status": lambda row: row.status,
     "role": lambda row: row.role,
-    "family": lambda row: escape_formula(row.family or ""),
+    "family": lambda row: escape_formula(row.family),
     "rounds": lambda row: row.rounds,
     "progress": lambda row: row.progress,
     "reward": lambda row: row.reward,
@@ -63,6 +63,11 @@ COLUMNS: dict[str, Callable[[Row], Any]] = {
     "opened_at": lambda row: row.opened_at,
     "first_at": lambda row: row.first_at,
     "last_at": lambda row: row.last_at,
+    "display_name": lambda row: escape_formula(row.display_name),
+    "affiliation": lambda row: escape_formula(row.affiliation),
+    "team_url": lambda row: row.team_url,
+    "system_description": lambda row: escape_formula(row.system_description),
+    "system_link": lambda row: row.system_link,
 }
 
 

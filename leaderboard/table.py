@@ -15,6 +15,7 @@ from leaderboard.metrics import bootstrap
 from leaderboard.metrics.bleu import CORPUS_SIGNATURE
 from leaderboard.metrics.bootstrap import Difference, Interval
 from leaderboard.metrics.online import RelativeReward, relative_rewards, running_regret, sparse_checkpoints
+from leaderboard.profiles import Profiles
 from leaderboard.summaries import Summary, block_length
 from task.layout import Layout
 from task.rounds import TICKS
@@ -74,6 +75,11 @@ class Row:
     participant: str
     system: str
     attempt: int
+    display_name: str | None  # of the participant
+    affiliation: str | None
+    team_url: str | None
+    system_description: str | None
+    system_link: str | None
     status: RowStatus
     role: RoleKind
     family: str | None
@@ -121,11 +127,17 @@ class Board:
 
 
 def make_board(
-    phase: BoardPhase, summaries: Iterable[Summary], roles: Iterable[Role] = (), *, now: int, visible: str = "all"
+    phase: BoardPhase,
+    summaries: Iterable[Summary],
+    roles: Iterable[Role] = (),
+    profiles: Profiles | None = None,
+    *,
+    now: int,
+    visible: str = "all",
 ) -> Board:
     """Return the leaderboard of a phase as of ``now``, in milliseconds since 1970."""
     shown = _newest_runs(summaries, phase.total)
-    evaluation = _Evaluation(phase, shown, roles, now)
+    evaluation = _Evaluation(phase, shown, roles, profiles or Profiles(), now)
     rows = _rank([evaluation.row(summary) for summary in shown], evaluation)
     return Board(
         phase.name,
@@ -158,8 +170,10 @@ def _newest_runs(summaries: Iterable[Summary], total: int) -> list[Summary]:
 class _Evaluation:
     """The comparison of all runs of one phase with each other."""
 
-    def __init__(self, phase: BoardPhase, summaries: Sequence[Summary], roles: Iterable[Role], now: int) -> None:
-        self._phase, self._now = phase, now
+    def __init__(
+        self, phase: BoardPhase, summaries: Sequence[Summary], roles: Iterable[Role], profiles: Profiles, now: int
+    ) -> None:
+        self._phase, self._profiles, self._now = phase, profiles, now
         self._summaries = {summary.identity.run: summary for summary in summaries}
         self._families = Families(summaries, roles, phase.total)
         self._blocks = {summary.identity.run: summary.blocks(phase.total) for summary in summaries}
@@ -170,11 +184,18 @@ class _Evaluation:
     def row(self, summary: Summary) -> Row:
         identity, tally = summary.identity, summary.record.total
         mean = tally.reward / tally.rounds
+        team = self._profiles.team(identity.participant)
+        about = self._profiles.system(identity.participant, identity.system)
         return Row(
             run=identity.run,
             participant=identity.participant,
             system=identity.system,
             attempt=identity.attempt,
+            display_name=team.display_name,
+            affiliation=team.affiliation,
+            team_url=team.url,
+            system_description=about.description,
+            system_link=about.link,
             status=self._status(summary),
             role=self._families.role(summary),
             family=self._families.family(summary),

@@ -12,13 +12,15 @@ from typing import Any
 from lambdas.archive.file_format import FORMAT, HEADER, VERSION, ArchiveWriter
 from lambdas.archive.progress import report_rounds
 from lambdas.archive.record_reader import check_rounds
-from lambdas.archive.records import from_round
+from lambdas.archive.records import from_profile, from_round
 from lambdas.phase_record import PhaseRecord
+from lambdas.profile_store import ProfileStore
 from lambdas.registry import Registry
 from lambdas.sentences import MissingBlockError, unpack_block
 from lambdas.store.interface import Store, StoreError, TextSide
 from lambdas.task_loader import text_checkpoints
 from lambdas.text_lines import Reference, Source, parse_reference, parse_source
+from lambdas.withdrawals import Withdrawals
 
 Lines = Iterator[tuple[str, dict[str, Any]]]  # kinds and fields
 
@@ -62,17 +64,23 @@ def export(
 
 def _all_lines(store: Store, registry: Registry, progress: Callable[[int], None], *, texts: bool, keys: bool) -> Lines:
     """Yield all lines but the first and the last, in the order of ``records.SECTIONS``."""
-    records, participants = registry.phases(), registry.participants()
+    records, profiles = registry.phases(), ProfileStore(store)
+    # read before participants: every run that a decision is on then belongs to one of them
+    decisions = [decision for record in records for decision in Withdrawals(store).of_phase(record.phase.name)]
+    participants = registry.participants()
     names = [participant.name for participant in participants]  # participants who register later are left out
     for record in records:
         yield "phase", {**record.as_document(), "checkpoints": text_checkpoints(store, record.phase.name)}
     yield from (("participant", participant.as_document()) for participant in participants)
     yield from (("role", asdict(role)) for role in registry.roles() if role.participant in names)
+    yield from (("team", from_profile(team)) for team in profiles.teams() if team.participant in names)
+    yield from (("system", from_profile(system)) for system in profiles.systems() if system.participant in names)
     if keys:
         yield "ring", registry.key_ring().as_document()
     for record in records:
         for name in names:
             yield from _run_lines(store, registry, record, name, progress)
+    yield from (("withdrawal", asdict(decision)) for decision in decisions)
     if texts:
         for record in records:
             for source, reference in _pairs(store, record):

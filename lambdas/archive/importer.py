@@ -8,7 +8,7 @@ store holds the archive's checksum. Keys come last, so no participant can play b
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Self
@@ -17,13 +17,16 @@ from lambdas.archive.progress import ROUNDS_PER_REPORT, report_rounds
 from lambdas.archive.record_reader import read_records
 from lambdas.archive.records import ArchivedPair, ArchivedPhase, Header, Record, Trailer
 from lambdas.phase_record import PhaseRecord
+from lambdas.profile_store import ProfileStore
 from lambdas.registry import ApiKey, Participant, Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.store import documents
 from lambdas.store.interface import Store, StoreError
 from lambdas.task_loader import await_text, load_phase
 from lambdas.tokens import KeyRing
+from lambdas.withdrawals import Withdrawal, Withdrawals
 from leaderboard.families import Role
+from leaderboard.profiles import SystemProfile, TeamProfile
 from task.rounds import Round, Run
 
 _IMPORT_NAME = "archive"  # the only document of its kind
@@ -94,6 +97,7 @@ class _Restorer:
 
     def __init__(self, store: Store, progress: Callable[[int], None]) -> None:
         self._store, self._registry, self._progress = store, Registry(store), progress
+        self._profiles, self._withdrawals = ProfileStore(store), Withdrawals(store)
         self._phases: dict[str, PhaseRecord] = {}
         self._claims: Counter[tuple[str, str]] = Counter()  # by participant and phase
         self._newest_key = 0  # the highest number of a token key that a run was opened with
@@ -119,6 +123,12 @@ class _Restorer:
                 self._registry.create_participant(record)
             case Role():
                 self._registry.set_role(record.participant, record.system, record.kind, record.family)
+            case TeamProfile():
+                self._profiles.describe_team(record.participant, asdict(record))
+            case SystemProfile():
+                self._profiles.describe_system(record.participant, record.system, asdict(record))
+            case Withdrawal():
+                self._withdrawals.write(record)
             case KeyRing():
                 self._registry.create_key_ring(record)
             case ApiKey():

@@ -29,9 +29,11 @@ from lambdas.registry import ApiKey, Participant
 from lambdas.service import check_translation
 from lambdas.task_loader import SentencePair, check_fingerprint
 from lambdas.tokens import MAX_KEYS, KeyRing
+from lambdas.withdrawals import Withdrawal
 from leaderboard.families import Role, RoleKind
 from leaderboard.metrics import bleu
 from leaderboard.metrics.post_edit import PostEditStatistics
+from leaderboard.profiles import SystemProfile, TeamProfile
 from task.feedback import SENTENCE_BLEU
 from task.limits import is_log_probability
 from task.names import is_name, is_run_id
@@ -111,6 +113,7 @@ class _RecordReader:
         self._has_texts = self._has_keys = False  # according to the header
         self._phases: dict[str, PhaseRecord] = {}
         self._participants: set[str] = set()
+        self._run_phases: dict[str, str] = {}  # by run
         self._seen: set[object] = set()
 
     def read(self, lines: Iterable[Line]) -> Iterator[Record]:
@@ -157,7 +160,10 @@ class _RecordReader:
             "phase": self._read_phase,
             "participant": self._read_participant,
             "role": self._read_role,
+            "team": self._read_team,
+            "system": self._read_system,
             "ring": self._read_key_ring,
+            "withdrawal": self._read_withdrawal,
             "key": self._read_api_key,
             END: lambda fields: Trailer(**fields),
         }
@@ -200,6 +206,27 @@ class _RecordReader:
         self._check_new("role", (role.participant, role.system))
         return role
 
+    def _read_team(self, fields: Fields) -> TeamProfile:
+        profile = TeamProfile(**fields)
+        self._check_participant(profile.participant)
+        self._check_new("team", profile.participant)
+        return profile
+
+    def _read_system(self, fields: Fields) -> SystemProfile:
+        profile = SystemProfile(**fields)
+        self._check_participant(profile.participant)
+        if not is_name(profile.system):
+            raise self._error("the name of the system is invalid")
+        self._check_new("system", (profile.participant, profile.system))
+        return profile
+
+    def _read_withdrawal(self, fields: Fields) -> Withdrawal:
+        decision = Withdrawal(**fields)
+        if self._run_phases.get(decision.run) != decision.phase:
+            raise self._error(f"a withdrawal of run {decision.run!r}, which is not in the archive, or of another phase")
+        self._check_new("withdrawal", decision.run)
+        return decision
+
     def _read_key_ring(self, fields: Fields) -> KeyRing:
         secrets: dict[str, str] = fields["secrets"]
         numbers = {str(number) for number in range(1, MAX_KEYS + 1)}  # spelled one way, so that no number comes twice
@@ -241,6 +268,7 @@ class _RecordReader:
             raise self._error("the run has an invalid id, system, attempt or key")
         self._check_new("run", run.id)
         self._check_new("attempt", (run.participant, run.phase, run.system, run.attempt))
+        self._run_phases[run.id] = run.phase
         return run
 
     def _read_texts(self, lines: Iterable[Line]) -> Iterator[Record]:

@@ -1,6 +1,6 @@
 """The kinds of lines in an archive, and the objects that they hold."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from lambdas.archive.file_format import END, HEADER
@@ -8,14 +8,29 @@ from lambdas.phase_record import PhaseRecord
 from lambdas.registry import ApiKey, Participant
 from lambdas.task_loader import SentencePair
 from lambdas.tokens import KeyRing
+from lambdas.withdrawals import Withdrawal
 from leaderboard.families import Role
 from leaderboard.metrics.packing import pack_counts
 from leaderboard.metrics.post_edit import all_counts, bleu_counts
+from leaderboard.profiles import SystemProfile, TeamProfile
 from task.rounds import Round, Run
 
 # Kinds in the order of the file; rounds follow their run. Keys are last, so that no participant can play before
-# everything else is restored.
-SECTIONS = [HEADER, "phase", "participant", "role", "ring", "run", "text", "key", END]
+# everything else is restored. Since version 2: team, system, withdrawal.
+SECTIONS = [
+    HEADER,
+    "phase",
+    "participant",
+    "role",
+    "team",
+    "system",
+    "ring",
+    "run",
+    "withdrawal",
+    "text",
+    "key",
+    END,
+]
 
 FIELD_TYPES: dict[str, dict[str, type]] = {
     HEADER: {"format": str, "version": int, "made_at": int, "texts": bool, "keys": bool},
@@ -33,6 +48,8 @@ FIELD_TYPES: dict[str, dict[str, type]] = {
     },
     "participant": {"name": str, "created_at": int, "disabled": bool, "formerly": object},
     "role": {"participant": str, "system": str, "kind": str, "family": object},
+    "team": {"participant": str},
+    "system": {"participant": str, "system": str},
     "ring": {"secrets": dict},
     "run": {
         "id": str,
@@ -53,6 +70,7 @@ FIELD_TYPES: dict[str, dict[str, type]] = {
         "clean_ticks": int,
         "committed_at": int,
     },
+    "withdrawal": {"run": str, "phase": str, "withdrawn": bool, "why": str, "decided_at": int},
     "text": {"phase": str, "source": str, "reference": str},
     "key": {"digest": str, "participant": str, "created_at": int, "revoked": bool},
     END: {"lines": int, "sha256": str},
@@ -60,6 +78,8 @@ FIELD_TYPES: dict[str, dict[str, type]] = {
 # Fields since version 2, which a line may leave out.
 OPTIONAL_FIELD_TYPES: dict[str, dict[str, type]] = {
     "phase": {"feedback": str, "metric": str, "documents": bool, "language": str, "schedule": object},
+    "team": {"display_name": str, "affiliation": str, "url": str},
+    "system": {"description": str, "link": str},
     "round": {"log_probability": float, "post_edit": str},
     "text": {"position": int},
 }
@@ -106,7 +126,21 @@ class Trailer:
     sha256: str
 
 
-Record = Header | ArchivedPhase | Participant | Role | Run | Round | ArchivedPair | KeyRing | ApiKey | Trailer
+Record = (
+    Header
+    | ArchivedPhase
+    | Participant
+    | Role
+    | TeamProfile
+    | SystemProfile
+    | KeyRing
+    | Run
+    | Round
+    | Withdrawal
+    | ArchivedPair
+    | ApiKey
+    | Trailer
+)
 
 
 def check_fields(kind: str, fields: Any) -> None:
@@ -120,6 +154,11 @@ def check_fields(kind: str, fields: Any) -> None:
             raise TypeError
         if type(value) is int and not 0 <= value < 2**63:
             raise OverflowError
+
+
+def from_profile(profile: TeamProfile | SystemProfile) -> dict[str, str]:
+    """Return the fields of a profile, without the entries that it does not have."""
+    return {name: text for name, text in asdict(profile).items() if text is not None}
 
 
 def from_round(played: Round) -> dict[str, Any]:

@@ -16,6 +16,10 @@ PHASE = DocumentKind("phase")  # named by the phase
 ROLE = DocumentKind("role")  # named by participant and system
 KEY_RING = DocumentKind("ring")  # one document: the keys that sign sentence ids
 
+# Written by ``lambdas.profile_store``.
+TEAM = DocumentKind("team")  # named by the participant
+SYSTEM = DocumentKind("system")  # named by participant and system
+
 # Written by ``lambdas.task_loader``, and named by the phase.
 LOADING_CHECKPOINTS = DocumentKind("loading")  # hashes of the text that was written so far
 AWAITED_TEXT = DocumentKind("awaited")  # hashes of the text that a restored phase still lacks
@@ -38,3 +42,11 @@ def run_summaries(phase: str) -> DocumentKind:
     Written by ``lambdas.scoreboard``.
     """
     return DocumentKind(f"board/{phase}")
+
+
+def withdrawals(phase: str) -> DocumentKind:
+    """Return the kind of the organiser's decisions on which runs the board of a phase shows, named by the run.
+
+    Written by ``lambdas.withdrawals``.
+    """
+    return DocumentKind(f"withdrawal/{phase}")

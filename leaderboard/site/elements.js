@@ -13,6 +13,12 @@ export function element(tag, attributes = {}, ...children) {
   return node;
 }
 
+// Returns a link to another site, or only its text unless the address is one of the web.
+export function link(text, address) {
+  if (!/^https?:\/\//i.test(address ?? "")) return text;
+  return element("a", { href: address, target: "_blank", rel: "nofollow noopener noreferrer" }, text);
+}
+
 export function setText(target, text) {
   if (target.textContent !== text) target.textContent = text;
 }

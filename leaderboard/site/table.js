@@ -1,7 +1,7 @@
 // The table of runs: oracles and baselines on top, then finished runs, then unfinished ones.
 
 import { COLUMNS, columnOf, labels, percent, sorted } from "./columns.js";
-import { byId, element, setAttribute, setChildren, setText } from "./elements.js";
+import { byId, element, link, setAttribute, setChildren, setText } from "./elements.js";
 
 const SECTIONS = [
   ["references", "Oracles and baselines", (row) => row.role !== "contestant"],
@@ -80,7 +80,7 @@ export class Table {
   matches(row, state) {
     if (state.only && !state.colours.has(row.run)) return false;
     const wanted = state.filter.trim().toLowerCase();
-    return !wanted || `${row.system} ${row.participant}`.toLowerCase().includes(wanted);
+    return !wanted || `${row.system} ${row.participant} ${row.display_name ?? ""}`.toLowerCase().includes(wanted);
   }
 
   update(row, name, state) {
@@ -133,9 +133,12 @@ export class Table {
   }
 
   makeName(row, badge) {
-    const system = element("bdi", { class: "system", title: row.system }, row.system);
-    const by = row.attempt > 1 ? `${row.participant}, run ${row.attempt}` : row.participant;
-    const participant = element("bdi", { class: "participant", title: row.participant }, by);
+    const about = row.system_description ?? row.system;
+    const system = element("bdi", { class: "system", title: about }, link(row.system, row.system_link));
+    const team = row.display_name ? `${row.display_name} (${row.participant})` : row.participant;
+    const title = row.affiliation ? `${team}, ${row.affiliation}` : team;
+    const by = row.attempt > 1 ? `${team}, run ${row.attempt}` : team;
+    const participant = element("bdi", { class: "participant", title }, link(by, row.team_url));
     return element("th", { scope: "row", class: "name" }, element("span", { class: "first" }, system, badge), participant);
   }
 }

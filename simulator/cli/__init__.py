@@ -22,6 +22,8 @@ from simulator.cli import admin, corpus, demo, evaluate, leaderboard, playing, s
 from simulator.errors import SimulatorError
 from task.feedback import FeedbackError
 from task.layout import LayoutError
+from task.public_texts import PublicTextError
+from task.times import TimeError
 
 # Errors that a user can cause and correct: printed as one line. Anything else is a bug, and keeps its traceback.
 EXPECTED_ERRORS: tuple[type[Exception], ...] = (
@@ -32,15 +34,19 @@ EXPECTED_ERRORS: tuple[type[Exception], ...] = (
     LayoutError,
     LearnerError,
     OrganiserError,
+    PublicTextError,
     ServiceError,
     SimulatorError,
+    TimeError,
 )
 
 # Of these, the errors in the command line itself, or in the environment variables that stand for options.
 WRONG_USAGE: tuple[type[Exception], ...] = (
     BadRequestError,  # an invalid name
     ConfigurationError,
+    PublicTextError,
     StoreAddressError,
+    TimeError,
     UnknownPhaseError,
     UnknownSystemError,
 )

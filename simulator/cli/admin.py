@@ -1,26 +1,26 @@
-"""``banditmt admin``: participants and their keys, phases and their states, runs and their progress, token keys.
+"""``banditmt admin``: participants, their profiles and keys, and token keys.
 
-The commands for the leaderboard are in ``admin_leaderboard``, those for archives and backups in ``admin_archives``.
+``admin_phases`` has the commands for phases, ``admin_runs`` those for runs, ``admin_leaderboard`` those for the
+leaderboard, and ``admin_archives`` those for archives and backups.
 """
 
 import json
-from datetime import UTC, datetime
-from typing import Annotated, Any
+from dataclasses import asdict
+from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Column, Table
 
 from lambdas.erasure import Eraser
-from lambdas.phase_record import PhaseState
+from lambdas.profile_store import ProfileStore
 from lambdas.registry import Registry, RegistryError
-from lambdas.store import Store
+from leaderboard.profiles import SystemProfile, TeamProfile
 from simulator.aws.usage_plan import UsagePlan
-from simulator.cli import admin_archives, admin_leaderboard
+from simulator.cli import admin_archives, admin_leaderboard, admin_phases, admin_runs
+from simulator.cli.row_tables import print_rows
 from simulator.cli.stores import JsonOption, StoreOption, open_existing_store, stack_region
 from simulator.errors import UsagePlanError
 from simulator.tasks import DEFAULT_STORE
-from task.rounds import TICKS, Run, RunProgress
+from task.times import iso_time
 
 app = typer.Typer(
     help="Manage a task: participants, keys, phases, runs, the leaderboard, archives.", no_args_is_help=True
@@ -29,16 +29,21 @@ participant = typer.Typer(help="Manage participants.", no_args_is_help=True)
 key = typer.Typer(
     help="Manage the API keys of a participant. A key is shown once, and stored as its hash.", no_args_is_help=True
 )
-phase = typer.Typer(help="Open, freeze, close and list phases.", no_args_is_help=True)
-run = typer.Typer(help="Show runs and their progress.", no_args_is_help=True)
+system = typer.Typer(help="Describe systems.", no_args_is_help=True)
 tokens = typer.Typer(help="Manage the keys that sign sentence ids.", no_args_is_help=True)
-for group, name in ((participant, "participant"), (key, "key"), (phase, "phase"), (run, "run"), (tokens, "tokens")):
+for group, name in (
+    (participant, "participant"),
+    (system, "system"),
+    (key, "key"),
+    (admin_phases.app, "phase"),
+    (admin_runs.app, "run"),
+    (tokens, "tokens"),
+):
     app.add_typer(group, name=name)
 app.add_typer(admin_leaderboard.app)
 app.add_typer(admin_archives.app)
 
 Name = Annotated[str, typer.Argument(help="The name of the participant.")]
-PhaseName = Annotated[str, typer.Argument(help="The name of the phase.")]
 PlanOption = Annotated[
     str | None,
     typer.Option(
@@ -47,7 +52,6 @@ PlanOption = Annotated[
         help="On AWS: the stack's output UsagePlan. The key is then registered with API Gateway too.",
     ),
 ]
-Runs = Annotated[int | None, typer.Option(min=0, help="How many runs each participant may open.")]
 
 
 def _registry(address: str) -> Registry:
@@ -81,26 +85,6 @@ def _print_key(name: str, api_key: str, as_json: bool) -> None:
         typer.echo(f"API key of {name}, shown only this once: {api_key}")
 
 
-def _print_rows(rows: list[dict[str, Any]], columns: list[str], as_json: bool) -> None:
-    if as_json:
-        typer.echo(json.dumps(rows))
-        return
-    table = Table(*(Column(column, no_wrap=column == columns[0]) for column in columns), box=None)
-    for row in rows:
-        table.add_row(*(_text(row[column]) for column in columns))
-    Console().print(table)
-
-
-def _text(value: object) -> str:
-    if isinstance(value, list):
-        return " ".join(value)
-    return "-" if value is None else f"{value:.4f}" if isinstance(value, float) else str(value)
-
-
-def _when(milliseconds: int) -> str:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="seconds")
-
-
 # participants
 
 
@@ -116,17 +100,19 @@ def add_participant(
 @participant.command("list")
 def list_participants(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
     """List the participants and their valid keys."""
-    registry = _registry(store)
+    opened = open_existing_store(store)
+    registry, profiles = Registry(opened), ProfileStore(opened).profiles()
     rows = [
         {
             "participant": each.name,
-            "since": _when(each.created_at),
+            "display_name": profiles.team(each.name).display_name,
+            "since": iso_time(each.created_at),
             "state": "disabled" if each.disabled else "enabled",
             "keys": [kept.short_digest for kept in registry.keys(each.name) if not kept.revoked],
         }
         for each in registry.participants()
     ]
-    _print_rows(rows, ["participant", "since", "state", "keys"], as_json)
+    print_rows(rows, ["participant", "display_name", "since", "state", "keys"], as_json)
 
 
 @participant.command("disable")
@@ -141,6 +127,40 @@ def enable_participant(name: Name, store: StoreOption = DEFAULT_STORE) -> None:
     """Accept the keys of a disabled participant again."""
     _registry(store).set_disabled(name, False)
     typer.echo(f"{name} is enabled")
+
+
+@participant.command("describe")
+def describe_participant(
+    name: Name,
+    store: StoreOption = DEFAULT_STORE,
+    display_name: Annotated[str | None, typer.Option(help="How the team is called, in any script.")] = None,
+    affiliation: Annotated[str | None, typer.Option(help="The university or company of the team.")] = None,
+    url: Annotated[str | None, typer.Option(help="A page about the team: https://...")] = None,
+) -> None:
+    """Set what the leaderboard says of a team beside its name, and print it. An empty text removes an entry."""
+    said = {"display_name": display_name, "affiliation": affiliation, "url": url}
+    profiles = ProfileStore(open_existing_store(store))
+    _print_profile(profiles.describe_team(name, {entry: text for entry, text in said.items() if text is not None}))
+
+
+@system.command("describe")
+def describe_system(
+    name: Name,
+    system: Annotated[str, typer.Argument(help="The name of the system.")],
+    store: StoreOption = DEFAULT_STORE,
+    description: Annotated[str | None, typer.Option(help="What the system is, in a sentence.")] = None,
+    link: Annotated[str | None, typer.Option(help="A paper or code: https://...")] = None,
+) -> None:
+    """Set what the leaderboard says of a system beside its name, and print it. An empty text removes an entry."""
+    said = {"description": description, "link": link}
+    profiles = ProfileStore(open_existing_store(store))
+    entries = {entry: text for entry, text in said.items() if text is not None}
+    _print_profile(profiles.describe_system(name, system, entries))
+
+
+def _print_profile(profile: TeamProfile | SystemProfile) -> None:
+    for entry, text in asdict(profile).items():
+        typer.echo(f"{entry.replace('_', ' '):12} {'-' if text is None else text}")
 
 
 @participant.command("erase")
@@ -215,111 +235,6 @@ def revoke_key(
     if chosen and not revoked:
         raise RegistryError(f"{name} has no valid key {only}; `participant list` shows the valid keys")
     typer.echo(f"{revoked} keys of {name} revoked (warm functions apply this within ten seconds)")
-
-
-# phases
-
-
-def _set_phase(name: str, state: PhaseState, store: str, runs: int | None = None) -> None:
-    record = _registry(store).set_phase_state(name, state, runs=runs)
-    typer.echo(f"phase {name} is {state.value}; each participant may open {record.runs:,} runs")
-
-
-@phase.command("open")
-def open_phase(name: PhaseName, store: StoreOption = DEFAULT_STORE, runs: Runs = None) -> None:
-    """Let participants open and play runs."""
-    _set_phase(name, PhaseState.OPEN, store, runs)
-
-
-@phase.command("freeze")
-def freeze_phase(name: PhaseName, store: StoreOption = DEFAULT_STORE) -> None:
-    """Let participants finish their runs, but open no more."""
-    _set_phase(name, PhaseState.FROZEN, store)
-
-
-@phase.command("close")
-def close_phase(name: PhaseName, store: StoreOption = DEFAULT_STORE) -> None:
-    """Accept no more rounds, and publish the leaderboard."""
-    _set_phase(name, PhaseState.CLOSED, store)
-
-
-@phase.command("list")
-def list_phases(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
-    """List the phases of the task."""
-    rows = [
-        {
-            "phase": record.phase.name,
-            "state": record.state.value,
-            "rounds": record.phase.layout.total,
-            "repeatable": record.phase.repeatable,
-            "runs": record.runs,
-            "feedback": record.feedback.signature,
-        }
-        for record in _registry(store).phases()
-    ]
-    _print_rows(rows, ["phase", "state", "rounds", "repeatable", "runs", "feedback"], as_json)
-
-
-# runs
-
-
-def _row(progress: RunProgress, total: int) -> dict[str, Any]:
-    opened, last = progress
-    return {
-        "run": opened.id,
-        "participant": opened.participant,
-        "phase": opened.phase,
-        "system": opened.system,
-        "attempt": opened.attempt,
-        "rounds": progress.pending,
-        "total": total,
-        "reward": last.true_ticks / TICKS if last else 0.0,
-        "opened": _when(opened.opened_at),
-        "last": _when(last.committed_at) if last else None,
-    }
-
-
-def _rows(store: Store, wanted: list[Run]) -> list[dict[str, Any]]:
-    totals = {record.phase.name: record.phase.layout.total for record in Registry(store).phases()}
-    return [_row(store.progress(each.id) or RunProgress(each, None), totals[each.phase]) for each in wanted]
-
-
-@run.command("list")
-def list_runs(
-    store: StoreOption = DEFAULT_STORE,
-    as_json: JsonOption = False,
-    only_participant: Annotated[
-        str | None, typer.Option("--participant", help="Only runs of this participant.")
-    ] = None,
-    only_phase: Annotated[str | None, typer.Option("--phase", help="Only runs of this phase.")] = None,
-) -> None:
-    """List all runs with their progress. Rewards are true rewards, without feedback noise."""
-    opened = open_existing_store(store)
-    registry = Registry(opened)
-    records = registry.phases() if only_phase is None else [registry.require_phase(only_phase)]
-    players = registry.participants() if only_participant is None else [registry.require_participant(only_participant)]
-    wanted = [each for record in records for who in players for each in registry.claims(who.name, record.phase.name)]
-    columns = ["run", "participant", "phase", "system", "rounds", "total", "reward"]
-    _print_rows(_rows(opened, wanted), columns, as_json)
-
-
-@run.command("show")
-def show_run(
-    identity: Annotated[str, typer.Argument(metavar="RUN", help="The id of the run, as `run list` shows it.")],
-    store: StoreOption = DEFAULT_STORE,
-    as_json: JsonOption = False,
-) -> None:
-    """Show one run in full."""
-    opened = open_existing_store(store)
-    found = opened.opening(identity)
-    if found is None:
-        raise RegistryError(f"there is no run {identity}; `run list` shows all runs")
-    (row,) = _rows(opened, [found])
-    if as_json:
-        typer.echo(json.dumps(row))
-        return
-    for name, value in row.items():
-        typer.echo(f"{name:12} {value}")
 
 
 # token keys

@@ -13,6 +13,7 @@ from lambdas.phase_record import PhaseRecord
 from lambdas.registry import Registry, RegistryError
 from lambdas.scoreboard import Scoreboard
 from lambdas.store import Store
+from lambdas.withdrawals import Withdrawals
 from leaderboard.families import Role, RoleKind, family_from_name
 from simulator.cli.progress_bars import progress_bars
 from simulator.cli.stores import JsonOption, StoreOption, open_existing_store, stack_region
@@ -44,8 +45,14 @@ OnlyPhase = Annotated[str | None, typer.Option("--phase", help="Only this phase.
 
 
 def _designate(store: str, participant: str, system: str, kind: RoleKind, name: str | None = None) -> None:
-    role = Registry(open_existing_store(store)).set_role(participant, system, kind, name)
+    registry = Registry(open_existing_store(store))
+    role = registry.set_role(participant, system, kind, name)
     typer.echo(f"{system} of {participant}: {kind.value}, family {_family(role)}")
+    runs = [run for record in registry.phases() for run in registry.claims(participant, record.phase.name)]
+    systems = sorted({run.system for run in runs})
+    if kind is not RoleKind.CONTESTANT and system not in systems:
+        played = ", ".join(systems) or "no system at all"
+        typer.echo(f"note: {participant} has not played {system} yet (but {played}); check the name", err=True)
 
 
 def _release(store: str, participant: str, system: str, kind: RoleKind) -> None:
@@ -152,6 +159,7 @@ def verify(store: StoreOption = DEFAULT_STORE, phase: OnlyPhase = None, as_json:
     opened = open_existing_store(store)
     auditor, scoreboard, records = Auditor(opened), Scoreboard(opened), _records(opened, phase)
     runs, is_streamed = _runs(opened, records), stack_region(store) is not None
+    withdrawn = [run for record in records for run in Withdrawals(opened).withdrawn(record.phase.name)]
     found: list[Discrepancy] = [stray for record in records for stray in auditor.unclaimed(record)]
     with _bars() as bars:
         for each in bars.track(runs, description="verifying"):
@@ -164,6 +172,7 @@ def verify(store: StoreOption = DEFAULT_STORE, phase: OnlyPhase = None, as_json:
             "runs": len(runs),
             "rounds": auditor.rounds,
             "rounds_behind": auditor.rounds_behind,
+            "withdrawn": withdrawn,
             "discrepancies": [asdict(each) for each in found],
         }
         typer.echo(json.dumps(report))
@@ -172,6 +181,8 @@ def verify(store: StoreOption = DEFAULT_STORE, phase: OnlyPhase = None, as_json:
             typer.echo(str(discrepancy))
         if auditor.rounds_behind:
             typer.echo(f"{auditor.rounds_behind:,} rounds of runs in progress are not on the leaderboard yet")
+        if withdrawn:
+            typer.echo(f"withdrawn from the leaderboard, but verified like any other: {', '.join(withdrawn)}")
         typer.echo(f"{auditor.rounds:,} rounds of {len(runs):,} runs verified, {len(found):,} discrepancies")
     if found:
         raise typer.Exit(1)

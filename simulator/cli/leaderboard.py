@@ -14,6 +14,7 @@ from rich.text import Text
 
 from lambdas.registry import Registry
 from lambdas.scoreboard import Scoreboard
+from lambdas.withdrawals import Withdrawals
 from leaderboard.exports import to_csv, to_latex
 from leaderboard.families import RoleKind
 from leaderboard.publication import export_page
@@ -75,13 +76,16 @@ def leaderboard(
 
 
 def load_board(phase: str, store: str) -> Board:
-    """Return the board of a phase, brought up to date with the ledger."""
+    """Return the board of a phase, brought up to date with the ledger, and print which runs were withdrawn."""
     opened = open_existing_store(store)
     try:
         record, scoreboard = Registry(opened).require_phase(phase), Scoreboard(opened)
         with Console(stderr=True).status("reading the ledger"):
             scoreboard.catch_up(record)
-            return scoreboard.board(record)
+            board = scoreboard.board(record)
+        for decision in Withdrawals(opened).withdrawn(phase).values():
+            typer.echo(f"not shown: run {decision.run} was withdrawn ({decision.why})", err=True)
+        return board
     finally:
         opened.close()
 
@@ -150,7 +154,7 @@ def _cells(row: Row) -> dict[str, str | Text]:
     return {
         "#": rank,
         "system": Text(system),
-        "participant": Text(_printable(row.participant)),
+        "participant": Text(_printable(row.participant + (f" ({row.display_name})" if row.display_name else ""))),
         "reward": f"{row.reward:,.1f}",
         "mean": f"{row.mean_reward:.4f}",
         "95 %": half,

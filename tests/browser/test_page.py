@@ -284,6 +284,10 @@ def test_hostile_names_are_shown_as_text(open_page, serve):
     page = wait_for_charts(open_page(serve(BoardApi({"dev": boards.hostile_board()}))))
     shown = {each.evaluate("each => each.textContent") for each in page.locator("#finished .system").all()}
     assert shown == set(boards.HOSTILE_NAMES)
+    teams = {each.evaluate("each => each.textContent") for each in page.locator("#finished .participant").all()}
+    assert "<script>alert('x')</script> (by <script>alert('x')</script>)" in teams
+    protocols = page.locator("#finished .name a").evaluate_all("links => links.map(link => link.protocol)")
+    assert protocols == ["https:"] * len(boards.HOSTILE_NAMES)  # one system and all teams but one have a link
     assert page.locator("main script, main img").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth") == 1280
     heights = page.locator("#finished tr:not(.section)").evaluate_all("rows => rows.map(row => row.offsetHeight)")

@@ -11,6 +11,7 @@ from lambdas.erasure import Eraser
 from lambdas.registry import Registry, RegistryError
 from lambdas.store import documents
 from lambdas.store.sqlite import SQLiteStore
+from lambdas.withdrawals import Withdrawals
 from leaderboard.families import RoleKind
 from tests.lambdas import tasks
 from tests.lambdas.archive import competitions
@@ -26,20 +27,32 @@ def verify(store):
 
 def kept(store):
     """Everything that the store has about participants, as text."""
-    kinds = ["participant", "key", "role", "erasure", *(f"board/{phase.name}" for phase in tasks.PHASES)]
+    kinds = ["participant", "key", "role", "team", "system", "erasure"]
+    kinds += [f"{kind}/{phase.name}" for kind in ("board", "withdrawal") for phase in tasks.PHASES]
     registry = Registry(store)
     claims = [f"run/{who.name}/{phase.name}" for who in registry.participants() for phase in tasks.PHASES]
     documents = [store.documents(kind) for kind in kinds + claims]
     return json.dumps(documents) + repr(competitions.ledger(store))
 
 
+PROFILE = ("display_name", "affiliation", "team_url", "system_description", "system_link")
+
+
 def numbers(store):
-    """The leaderboards without names."""
+    """The leaderboards without names and profiles."""
     boards = {phase: json.loads(board) for phase, board in competitions.boards(store).items()}
     for board in boards.values():
         for row in board["rows"]:
-            del row["participant"], row["system"]
+            for name in ("participant", "system", *PROFILE):
+                del row[name]
     return boards
+
+
+def with_pseudonym(board):
+    """A board of the competition in which acme is erased-1 and says nothing of itself."""
+    for text in ("Ácme of acme", "https://acme.example", "acme's learner"):
+        board = board.replace(json.dumps(text), "null")
+    return board.replace('"acme"', '"erased-1"')
 
 
 def disabled(store, name="acme"):
@@ -52,10 +65,10 @@ def test_only_the_name_is_erased(store):
     before = competitions.boards(store)
     assert Eraser(disabled(store)).erase("acme") == "erased-1"
     assert "acme" not in kept(store)
-    assert competitions.boards(store) == {
-        phase: board.replace('"acme"', '"erased-1"') for phase, board in before.items()
-    }
+    assert competitions.boards(store) == {phase: with_pseudonym(board) for phase, board in before.items()}
     assert verify(store) == (6, 59, [])
+    [decision] = Withdrawals(store).of_phase("training")
+    assert (decision.withdrawn, decision.why) == (True, "the participant was erased")
     assert Registry(store).keys("acme") == Registry(store).keys("erased-1") == []
     assert store.documents(documents.claims("acme", "dev")) == []
     assert [role.kind for role in Registry(store).roles() if role.participant == "erased-1"] == [RoleKind.BASELINE]

@@ -11,6 +11,7 @@ from functools import cache
 
 from leaderboard.families import Role, RoleKind
 from leaderboard.metrics.bleu import count_ngram_matches, sentence_score
+from leaderboard.profiles import Profiles, SystemProfile, TeamProfile
 from leaderboard.summaries import RunIdentity, Summary
 from leaderboard.table import BoardPhase, HeldOutBlock, make_board
 from task.feedback import SENTENCE_BLEU
@@ -110,7 +111,14 @@ def hostile_board():
         summary(name, participant=f"by {name}", start=0.4, end=0.5 + number / 50, seed=number)
         for number, name in enumerate(HOSTILE_NAMES)
     ]
-    return make_board(dev_phase(), [*dev_summaries()[:3], *runs], ORGANISER_ROLES, now=NOW)
+    teams = [
+        TeamProfile(f"by {name}", name[:100], name, "https://evil.example/?<script>'\"")
+        for name in HOSTILE_NAMES
+        if "\u202e" not in name  # no profile can have it
+    ]
+    systems = [SystemProfile(f"by {HOSTILE_NAMES[0]}", HOSTILE_NAMES[0], HOSTILE_NAMES[1], "https://evil.example/")]
+    profiles = Profiles(teams, systems)
+    return make_board(dev_phase(), [*dev_summaries()[:3], *runs], ORGANISER_ROLES, profiles, now=NOW)
 
 
 def crowded_board(runs=200):

@@ -3,8 +3,10 @@
 import json
 
 from lambdas.phase_record import PhaseState
+from lambdas.profile_store import ProfileStore
 from lambdas.registry import Registry
 from lambdas.scoreboard import Scoreboard
+from lambdas.withdrawals import Withdrawals
 from leaderboard.families import RoleKind
 from task.feedback import FeedbackSpec
 from tests.lambdas import tasks
@@ -28,7 +30,19 @@ def play(store, *, perturbation="high-variance:1"):
     registry.set_phase_state("dev", PhaseState.FROZEN)
     registry.set_disabled("idle", True)
     registry.rotate_key_ring(keep=True)
+    _describe(store)
     return service
+
+
+def _describe(store):
+    profiles, withdrawals = ProfileStore(store), Withdrawals(store)
+    profiles.describe_team("acme", {"display_name": "Ácme of acme", "url": "https://acme.example"})
+    profiles.describe_system("acme", "BNMT-EL", {"description": "acme's learner"})
+    [training] = Registry(store).runs("training")
+    withdrawals.withdraw(training.id, "acme asked for it")
+    [mock] = Registry(store).runs("mock")
+    withdrawals.withdraw(mock.id, "by mistake")
+    withdrawals.restore(mock.id, "it was a mistake")
 
 
 def boards(store):

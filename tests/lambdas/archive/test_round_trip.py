@@ -9,12 +9,14 @@ from lambdas import errors
 from lambdas.archive import Archive, ArchiveError, export
 from lambdas.archive.record_reader import LedgerError
 from lambdas.audit import Auditor
+from lambdas.profile_store import ProfileStore
 from lambdas.registry import Registry
 from lambdas.sentences import MissingBlockError
 from lambdas.service import Service
 from lambdas.store import StoreError, documents
 from lambdas.store.sqlite import SQLiteStore
 from lambdas.task_loader import LoadError, load_phase
+from lambdas.withdrawals import Withdrawals
 from tests.lambdas import tasks
 from tests.lambdas.archive import competitions
 from tests.lambdas.faulty_store import CrashError, FaultyStore
@@ -39,6 +41,10 @@ def test_the_leaderboard_is_the_same_byte_for_byte(archived, bare, store):
     assert here.phases() == there.phases()
     assert here.participants() == there.participants()
     assert here.roles() == there.roles()
+    assert ProfileStore(store).teams() == ProfileStore(archived).teams() != []
+    assert ProfileStore(store).systems() == ProfileStore(archived).systems() != []
+    for phase in ("training", "mock"):
+        assert Withdrawals(store).of_phase(phase) == Withdrawals(archived).of_phase(phase) != []
 
 
 @pytest.mark.parametrize("texts", [False, True])

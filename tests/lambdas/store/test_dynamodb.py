@@ -98,6 +98,16 @@ class TestCalls:
             service.phases()
         assert calls == [("Query", "task")]
 
+    def test_a_leaderboard_is_five_queries_however_many_runs_there_are(self, moto):
+        """Summaries and withdrawals of the phase, roles, teams, systems; then it is cached."""
+        service, player = tasks.start_service(moto)
+        for system in ("one", "two"):
+            tasks.play(service, player, service.open_run(player, "mock", system).run)
+        cloud, calls = Service(moto, streamed=True), record_calls(moto)
+        for _ in range(5):
+            cloud.leaderboard(None, "mock")
+        assert calls == [("GetItem", "task"), *[("Query", "task")] * 5]
+
     def test_a_repeated_request_is_one_failed_write_and_one_read(self, warm):
         service, key, run, calls = warm
         player = service.authenticate(key)

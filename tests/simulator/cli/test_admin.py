@@ -87,6 +87,55 @@ class TestParticipants:
         assert "there is no participant nobody" in err
 
 
+class TestProfiles:
+    def test_a_team_says_who_it_is(self, admin):
+        admin("participant", "add", "acme")
+        code, out, _ = admin(
+            "participant", "describe", "acme", "--display-name", "Ácme 研究所", "--url", "https://acme.example/mt"
+        )
+        assert (code, out.splitlines()) == (
+            0,
+            [
+                "participant  acme",
+                "display name Ácme 研究所",
+                "affiliation  -",
+                "url          https://acme.example/mt",
+            ],
+        )
+        assert admin("participant", "describe", "acme", "--affiliation", "Uni X", "--url", "")[1].splitlines()[1:] == [
+            "display name Ácme 研究所",
+            "affiliation  Uni X",
+            "url          -",
+        ]
+        assert as_json(admin("participant", "list", "--json"))[0]["display_name"] == "Ácme 研究所"
+
+    def test_a_system_is_described(self, admin):
+        admin("participant", "add", "acme")
+        code, out, _ = admin("system", "describe", "acme", "el", "--description", "expected loss")
+        assert (code, out.splitlines()) == (
+            0,
+            ["participant  acme", "system       el", "description  expected loss", "link         -"],
+        )
+
+    @pytest.mark.parametrize(
+        ("words", "code", "told"),
+        [
+            (("participant", "describe", "nobody", "--url", "https://x.example"), 1, "there is no participant nobody"),
+            (("system", "describe", "nobody", "x"), 1, "there is no participant nobody"),
+            (("system", "describe", "acme", "a b"), 2, "the name of a system is"),
+            (("participant", "describe", "acme", "--url", "javascript:alert(1)"), 2, "the URL is not an address"),
+            (("participant", "describe", "acme", "--display-name", "two\nlines"), 2, "the display name is one line"),
+            (("system", "describe", "acme", "x", "--description", "x" * 501), 2, "has 501 characters, but at most 500"),
+        ],
+    )
+    def test_what_is_refused(self, admin, words, code, told):
+        admin("participant", "add", "acme")
+        exit_code, out, err = admin(*words)
+        assert (exit_code, out) == (code, "")
+        assert told in err
+        assert err.count("\n") == 1
+
+
 class TestKeys:
     def test_rotating_revokes_the_old_key(self, admin, store):
         old = as_json(admin("participant", "add", "acme", "--json"))["api_key"]
@@ -248,9 +297,65 @@ class TestPhases:
         assert record.runs == 7
         assert admin("phase", "open", "dev", "--runs", "-1")[0] == 2
 
-    def test_a_phase_that_does_not_exist(self, admin):
-        code, _, err = admin("phase", "close", "test")
+    @pytest.mark.parametrize("words", [("close",), ("schedule", "--opens", "2027-01-01T00:00Z")])
+    def test_a_phase_that_does_not_exist(self, admin, words):
+        code, _, err = admin("phase", words[0], "test", *words[1:])
         assert (code, err) == (2, "banditmt: there is no phase test (training, mock, dev)\n")
+
+    def test_scheduling(self, admin):
+        times = ("--opens", "2127-03-01T12:00+01:00", "--closes", "2127-04-01T00:00:00Z")
+        assert admin("phase", "schedule", "dev", *times) == (
+            0,
+            "phase dev is closed now; it opens at 2127-03-01T11:00:00Z and closes at 2127-04-01T00:00:00Z\n",
+            "",
+        )
+        rows = {row["phase"]: row for row in as_json(admin("phase", "list", "--json"))}
+        assert [rows["dev"][name] for name in ("state", "set_by", "opens_at", "closes_at")] == [
+            "closed",
+            "schedule",
+            "2127-03-01T11:00:00Z",
+            "2127-04-01T00:00:00Z",
+        ]
+        assert [rows["mock"][name] for name in ("state", "set_by", "opens_at", "closes_at")] == [
+            "open",
+            "hand",
+            None,
+            None,
+        ]
+
+    def test_one_time_is_enough(self, admin):
+        assert admin("phase", "schedule", "dev", "--closes", "2127-04-01T00:00:00Z")[1] == (
+            "phase dev is open now; it closes at 2127-04-01T00:00:00Z\n"
+        )
+
+    @pytest.mark.parametrize(("command", "state"), [("open", "open"), ("freeze", "frozen"), ("close", "closed")])
+    def test_setting_the_state_by_hand_says_that_it_overrides_the_schedule(self, admin, command, state):
+        admin("phase", "schedule", "dev", "--closes", "2127-04-01T00:00:00Z")
+        assert admin("phase", command, "dev")[1].splitlines() == [
+            f"phase dev is {state}; each participant may open 1,000 runs",
+            "this overrides its schedule, which no longer counts; `admin phase schedule` sets a new one",
+        ]
+        assert len(admin("phase", command, "dev")[1].splitlines()) == 1
+
+    @pytest.mark.parametrize(
+        ("words", "code", "told"),
+        [
+            ((), 2, "give --opens, --closes or both"),
+            (("--opens", "tomorrow"), 2, "not a time in ISO 8601: 'tomorrow'"),
+            (("--opens", "2027-03-01T12:00"), 2, "has no time zone"),
+            (
+                ("--opens", "2027-03-01T12:00Z", "--closes", "2027-03-01T12:00Z"),
+                1,
+                "phase dev would close before it opens",
+            ),
+        ],
+    )
+    def test_a_schedule_that_is_refused(self, admin, words, code, told):
+        exit_code, out, err = admin("phase", "schedule", "dev", *words)
+        assert (exit_code, out) == (code, "")
+        assert told in err
+        assert err.count("\n") == 1
+        assert as_json(admin("phase", "list", "--json"))[2]["set_by"] == "hand"
 
 
 class TestRuns:
@@ -297,6 +402,26 @@ class TestRuns:
         code, _, err = admin("run", "show", "x")
         assert code == 1
         assert "there is no run x" in err
+
+    def test_withdrawing_and_restoring(self, admin, played):
+        assert admin("run", "withdraw", played.run, "--why", "wrong model")[1] == (
+            f"run {played.run} (copy of acme) is off the leaderboard of mock\n"
+        )
+        assert [row["withdrawn"] for row in as_json(admin("run", "list", "--json"))] == ["wrong model", None]
+        assert "wrong model" in admin("run", "show", played.run)[1]
+        assert admin("run", "restore", played.run, "--why", "it was right after all")[1] == (
+            f"run {played.run} (copy of acme) is back on the leaderboard of mock\n"
+        )
+        assert [row["withdrawn"] for row in as_json(admin("run", "list", "--json"))] == [None, None]
+
+    def test_a_decision_needs_a_run_a_reason_and_a_change(self, admin, played):
+        assert admin("run", "withdraw", played.run)[0] == 2
+        assert admin("run", "withdraw", "x", "--why", "?")[2] == (
+            "banditmt: there is no run x; `run list` shows all runs\n"
+        )
+        assert admin("run", "restore", played.run, "--why", "?")[2] == (
+            f"banditmt: run {played.run} is not withdrawn\n"
+        )
 
 
 class TestTokens:

@@ -223,6 +223,15 @@ class TestRoles:
             ("X-static", "contestant", "X"),
         ]
 
+    def test_a_role_of_a_system_that_was_never_played_comes_with_a_note(self, banditmt):
+        assert banditmt("admin", "oracle", "set", "organiser", "X-oracel") == (
+            0,
+            "X-oracel of organiser: oracle, family X\n",
+            "note: organiser has not played X-oracel yet (but X-oracle, X-static); check the name\n",
+        )
+        assert banditmt("admin", "baseline", "mark", "organiser", "X-static")[2] == ""
+        assert banditmt("admin", "family", "set", "acme", "planned", "X")[2] == ""
+
     @pytest.mark.parametrize(
         ("words", "code"), [(("nobody", "x"), 1), (("acme", "a b"), 2), (("acme", "x", "--family", "<>"), 2)]
     )
@@ -263,6 +272,7 @@ class TestRebuildAndVerify:
             "runs": 0,
             "rounds": 0,
             "rounds_behind": 0,
+            "withdrawn": [],
             "discrepancies": [],
         }
 
@@ -325,6 +335,19 @@ class TestRebuildAndVerify:
         code, out, err = banditmt("admin", "verify")
         assert (code, err) == (1, "")
         assert f"run {first.id}, round 5: the statistics are not those of the translation" in out
+
+    def test_a_withdrawn_run_is_verified_and_rebuilt_but_stays_off_the_board(self, banditmt, store):
+        [learner] = [each for each in Registry(store).runs("dev") if each.system == "X-learner"]
+        assert banditmt("admin", "run", "withdraw", learner.id, "--why", "trained on the references")[0] == 0
+        assert banditmt("admin", "rebuild")[1] == "4 runs summarised from 49 rounds\n"
+        assert banditmt("admin", "verify")[1].splitlines() == [
+            f"withdrawn from the leaderboard, but verified like any other: {learner.id}",
+            "49 rounds of 4 runs verified, 0 discrepancies",
+        ]
+        assert json.loads(banditmt("admin", "verify", "--json")[1])["withdrawn"] == [learner.id]
+        code, out, err = banditmt("leaderboard", "--phase", "dev", "--json")
+        assert (code, err) == (0, f"not shown: run {learner.id} was withdrawn (trained on the references)\n")
+        assert {row["system"] for row in json.loads(out)["rows"]} == {"X-oracle", "X-static", "slow"}
 
     @pytest.mark.parametrize("command", ["rebuild", "verify"])
     def test_an_unknown_phase(self, banditmt, command):

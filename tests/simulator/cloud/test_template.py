@@ -208,7 +208,7 @@ def test_no_role_can_list_keys_participants_or_blocks(template: SamTemplate) -> 
     readable = ["key", "participant", "phase", "ring", "block/*"]
     assert leading_keys == {
         ("ReadRole", "dynamodb:GetItem"): readable,
-        ("ReadRole", "dynamodb:Query"): ["phase", "role", "run/*", "board/*"],
+        ("ReadRole", "dynamodb:Query"): ["phase", "role", "team", "system", "run/*", "board/*", "withdrawal/*"],
         ("ScoringRole", "dynamodb:GetItem"): readable,
         ("BoardRole", "dynamodb:GetItem"): ["board/*", "phase"],
     }
