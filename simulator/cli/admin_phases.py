@@ -1,20 +1,21 @@
-"""``banditmt admin phase``: opens, freezes, closes and lists phases."""
+"""``banditmt admin phase``: opens, freezes, closes, schedules and lists phases."""
 
 from typing import Annotated
 
 import typer
 
-from lambdas.phase_record import PhaseRecord, PhaseState, PhaseSchedule
+from lambdas.phase_record import PhaseRecord, PhaseSchedule, PhaseState
 from lambdas.registry import Registry
 from simulator.cli.row_tables import print_rows
 from simulator.cli.stores import JsonOption, StoreOption, open_existing_store
 from simulator.tasks import DEFAULT_STORE
-from task.times import iso_time
+from task.times import iso_time, parse_time
 
-app = typer.Typer(help="Open, freeze, close and list phases.", no_args_is_help=True)
+app = typer.Typer(help="Open, freeze, close, schedule and list phases.", no_args_is_help=True)
 
 PhaseName = Annotated[str, typer.Argument(help="The name of the phase.")]
 Runs = Annotated[int | None, typer.Option(min=0, help="How many runs each participant may open.")]
+TIME = "A time in ISO 8601 with its zone, such as 2027-03-01T12:00:00Z or 2027-03-01T13:00+01:00."
 
 
 def _registry(address: str) -> Registry:
@@ -46,6 +47,26 @@ def freeze_phase(name: PhaseName, store: StoreOption = DEFAULT_STORE) -> None:
 def close_phase(name: PhaseName, store: StoreOption = DEFAULT_STORE) -> None:
     """Accept no more rounds, and publish the leaderboard. Overrides a schedule."""
     _set_state(name, PhaseState.CLOSED, store)
+
+
+@app.command("schedule")
+def schedule_phase(
+    name: PhaseName,
+    store: StoreOption = DEFAULT_STORE,
+    opens: Annotated[str | None, typer.Option(metavar="TIME", help=f"When it opens. {TIME}")] = None,
+    closes: Annotated[str | None, typer.Option(metavar="TIME", help=f"When it closes. {TIME}")] = None,
+) -> None:
+    """Let a phase open and close at these times, until it is opened, frozen or closed by hand."""
+    if opens is None and closes is None:
+        raise typer.BadParameter("give --opens, --closes or both")
+    schedule = PhaseSchedule(*(None if time is None else parse_time(time) for time in (opens, closes)))
+    record = _registry(store).schedule_phase(name, schedule)
+    typer.echo(f"phase {name} is {record.state.value} now; {_describe(schedule)}")
+
+
+def _describe(schedule: PhaseSchedule) -> str:
+    times = {"opens": iso_time(schedule.opens_at), "closes": iso_time(schedule.closes_at)}
+    return "it " + " and ".join(f"{verb} at {time}" for verb, time in times.items() if time)
 
 
 @app.command("list")
