@@ -42,7 +42,8 @@ class BleuStatistics(NamedTuple):
 
     def to_bytes(self) -> bytes:
         """Return nine variable-length integers: nine bytes for a sentence of up to 127 tokens."""
-        return pack_counts((*self.matches, *self.candidates, self.reference_length))
+        counts = (*self.matches, *self.candidates, self.reference_length)
+        return bytes(counts) if max(counts) <= 0x7F else pack_counts(counts)  # spares the hot path a call
 
     @classmethod
     def from_bytes(cls, packed: bytes) -> "BleuStatistics":
