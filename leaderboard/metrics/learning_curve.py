@@ -10,10 +10,12 @@ Errors are TER, ``100 - BLEU``, or ``1 - reward``: scores for which less is bett
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import accumulate
+from functools import lru_cache
+from itertools import accumulate, chain
+from operator import mul, truediv
 from statistics import stdev
 
 from leaderboard.metrics.bootstrap import CONFIDENCE, MIN_BLOCKS, RESAMPLES, Interval, percentile_interval
@@ -63,7 +65,7 @@ class Slope:
     @property
     def percentage(self) -> float:
         """S: the percentage of errors that is left each time the number of blocks doubles."""
-        return 100 * math.pow(2, self.exponent)
+        return _percentage(self.exponent)
 
     def fitted(self, block: int) -> float:
         """Return the error of a block, counted from 1, on the fitted curve."""
@@ -133,19 +135,58 @@ def resampled_slopes(
     # Two parameters were fitted, so residuals are smaller than the noise that they stand for.
     wider = math.sqrt(count / (count - 2))
     residuals = [wider * math.log(block.rate / fitted) for block, fitted in zip(blocks, expected, strict=True)]
-    run = max(1, round(math.cbrt(count)))  # neighbouring residuals that are drawn together
-    fitted_blocks = [Block(error * block.size, block.size) for error, block in zip(expected, blocks, strict=True)]
+    width = max(1, round(math.cbrt(count)))  # neighbouring residuals that are drawn together
+    starts = _draws(count, math.ceil(count / width), resamples, seed)
+    if model is CurveModel.UNIT:  # logarithms of errors: the exponent is linear in them
+        drawn = [sum(map(mul, _weights(count), each)) for each in _drawn(residuals, width, starts)]
+        return [_percentage(unit.exponent + change) for change in drawn]
+    fitted_errors = [error * block.size for error, block in zip(expected, blocks, strict=True)]
+    sizes = list(accumulate(block.size for block in blocks))
+    noise = [math.exp(residual) for residual in residuals]
     # A curve that is no power law has another slope than what was fitted to it: draws are centred on the observed one.
-    observed = percentage_slope(series(blocks, model)).percentage
-    shift = observed - percentage_slope(series(fitted_blocks, model)).percentage
+    shift = percentage_slope(series(blocks, model)).percentage - _cumulative_slope(fitted_errors, sizes)
+    return [shift + _cumulative_slope(map(mul, fitted_errors, each), sizes) for each in _drawn(noise, width, starts)]
+
+
+def _percentage(exponent: float) -> float:
+    return 100 * math.pow(2, exponent)
+
+
+@lru_cache(maxsize=8)
+def _draws(count: int, pieces: int, resamples: int, seed: int) -> tuple[tuple[int, ...], ...]:
+    """Return for every resample the blocks at which its pieces of neighbouring residuals begin."""
     rng = random.Random(seed)
-    slopes = []
-    for _ in range(resamples):
-        starts = rng.choices(range(count), k=math.ceil(count / run))
-        drawn = [residuals[(start + offset) % count] for start in starts for offset in range(run)]
-        noisy = [
-            Block(block.errors * math.exp(residual), block.size)
-            for block, residual in zip(fitted_blocks, drawn, strict=False)
-        ]
-        slopes.append(shift + percentage_slope(series(noisy, model)).percentage)
-    return slopes
+    return tuple(tuple(rng.choices(range(count), k=pieces)) for _ in range(resamples))
+
+
+def _drawn(values: Sequence[float], width: int, starts: Iterable[Sequence[int]]) -> Iterator[Iterator[float]]:
+    """Yield the values of every resample: pieces of so many neighbours, where the first block follows the last."""
+    around = [*values, *values[:width]]
+    pieces = [around[start : start + width] for start in range(len(values))]
+    return (chain.from_iterable(map(pieces.__getitem__, each)) for each in starts)
+
+
+@lru_cache(maxsize=8)
+def _weights(count: int) -> tuple[float, ...]:
+    """Return what the logarithm of each block's error adds to the exponent of the curve."""
+    places = [math.log(place) for place in range(1, count + 1)]
+    mean = math.fsum(places) / count
+    spread = math.fsum((place - mean) ** 2 for place in places)
+    return tuple((place - mean) / spread for place in places)
+
+
+def _cumulative_slope(errors: Iterable[float], sizes: Sequence[float]) -> float:
+    """Return the percentage slope of the errors of blocks over the size of all blocks so far."""
+    rates = map(truediv, accumulate(errors), sizes)
+    return _percentage(sum(map(mul, _weights(len(sizes)), map(math.log, rates))))
+
+
+def slope_signature(error: str, model: CurveModel, block: str) -> str:
+    """Return what a percentage slope means, in the manner of sacreBLEU.
+
+    Args:
+        error: The error whose curve is fitted.
+        model: What the curve is fitted to.
+        block: The size of a block with its unit, such as ``1000w`` for words.
+    """
+    return f"S|error:{error}|model:{model}|block:{block}|fit:log-log|v:1"

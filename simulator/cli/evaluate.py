@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from corpora.line_files import read_lines
-from leaderboard.metrics.learning_curve import CurveModel, ErrorRate, LearningCurveError
+from leaderboard.metrics.learning_curve import CurveModel, ErrorRate, LearningCurveError, slope_signature
 from leaderboard.metrics.repetition import WindowPolicy, repetition_counts, repetition_signature
 from leaderboard.metrics.sentence_bleu import Smoothing
 from simulator.cli.stores import JsonOption, StoreOption, open_existing_store
@@ -155,7 +155,7 @@ def slope(
     if figure:
         _refuse_other_figures(figure)
         save_figure(learning_figure(curves, model, error), figure)
-    signature = f"S|error:{error}|model:{model}|block:{block_words}w|fit:log-log|v:1"
+    signature = slope_signature(error, model, f"{block_words}w")
     _print(slope_report(curves, signature), as_json, as_csv, as_latex)
 
 
