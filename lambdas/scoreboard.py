@@ -70,7 +70,8 @@ class Scoreboard:
 
     def summaries(self, record: PhaseRecord) -> list[Summary]:
         """Return the summaries of all runs of a phase that have one, withdrawn runs too."""
-        found = (_parse(document) for document in self._store.documents(documents.run_summaries(record.phase.name)))
+        stored = self._store.documents(documents.run_summaries(record.phase.name))
+        found = (_parse(document, record) for document in stored)
         return [summary for summary in found if summary is not None]
 
     def follow(self, record: PhaseRecord, run: Run, rounds: Iterable[Round]) -> bool:
@@ -128,12 +129,12 @@ class Scoreboard:
     def summary(self, record: PhaseRecord, run: Run) -> Summary:
         """Return the summary of a run; an empty one if there is none yet."""
         document = self._store.document(documents.run_summaries(record.phase.name), run.id)
-        return (_parse(document) if document else None) or self.empty_summary(record, run)
+        return (_parse(document, record) if document else None) or self.empty_summary(record, run)
 
     def empty_summary(self, record: PhaseRecord, run: Run) -> Summary:
         """Return the summary of a run without rounds."""
         identity = RunIdentity(run.id, run.participant, run.phase, run.system, run.attempt, run.opened_at)
-        return Summary.begin(identity, record.phase.layout.total)
+        return Summary.begin(identity, record.phase.layout.total, post_edits=record.feedback.shows_post_edits)
 
     def _follow_ledger(self, record: PhaseRecord, summary: Summary) -> Summary:
         """Continue a summary to the end of the run, or until the ledger has no new rounds after it was saved.
@@ -189,9 +190,11 @@ def _rounded(exact: RelativeReward) -> RelativeReward:
     )
 
 
-def _parse(document: dict[str, object]) -> Summary | None:
+def _parse(document: dict[str, object], record: PhaseRecord) -> Summary | None:
     """Return a summary, or None if another version of this program wrote it: it is then rebuilt."""
     try:
-        return Summary.from_document(document)
+        summary = Summary.from_document(document)
     except SummaryError:
         return None
+    is_whole = (summary.record.adaptation is not None) == record.feedback.shows_post_edits
+    return summary if is_whole else None

@@ -14,9 +14,10 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any, Self
 
+from leaderboard.metrics.adaptation import NO_COUNTS, AdaptationCounts, AdaptationRecord
 from leaderboard.metrics.bleu import MAX_ORDER, BleuStatistics
 from leaderboard.metrics.bootstrap import BlockRewards
-from leaderboard.metrics.online import OnlineRecord, Tally, checkpoints
+from leaderboard.metrics.online import OnlineRecord, Tally, checkpoints, coarse_samples
 from task.layout import Layout
 from task.rounds import RoundResult
 
@@ -53,9 +54,10 @@ class Summary:
     record: OnlineRecord
 
     @classmethod
-    def begin(cls, identity: RunIdentity, total: int) -> Self:
-        """Return the summary of a run without rounds, in a phase of ``total`` rounds."""
-        return cls(identity, OnlineRecord(stride=block_length(total)))
+    def begin(cls, identity: RunIdentity, total: int, *, post_edits: bool = False) -> Self:
+        """Return the summary of a run without rounds, in a phase of ``total`` rounds that may show post-edits."""
+        adaptation = AdaptationRecord() if post_edits else None
+        return cls(identity, OnlineRecord(stride=block_length(total), adaptation=adaptation))
 
     @property
     def rounds(self) -> int:
@@ -94,6 +96,7 @@ class Summary:
 
     def as_document(self) -> dict[str, Any]:
         """Return the summary as a JSON object, some 15 kB for a run of a million rounds."""
+        adaptation = self.record.adaptation
         return {
             "version": VERSION,
             **asdict(self.identity),
@@ -103,6 +106,7 @@ class Summary:
             "curve": _pack_curve(self.record),
             "first_at": self.record.first_at,
             "last_at": self.record.last_at,
+            **({} if adaptation is None else {"adaptation": _pack_adaptation(adaptation)}),
         }
 
     @classmethod
@@ -115,7 +119,9 @@ class Summary:
             passes = {number: _unpack_tally(packed) for number, *packed in document["passes"]}
             stride, activity = document["block"], (document["first_at"], document["last_at"])
             curve = _unpack_curve(document["curve"], total.rounds, stride)
-            record = OnlineRecord(total, passes, curve, stride, *activity)
+            packed = document.get("adaptation")
+            adaptation = None if packed is None else _unpack_adaptation(packed, total.rounds, stride)
+            record = OnlineRecord(total, passes, curve, stride, *activity, adaptation)
             return cls(RunIdentity(*(document[name] for name in RunIdentity.__slots__)), record)
         except SummaryError:
             raise
@@ -146,11 +152,32 @@ def _sampled_rounds(rounds: int, stride: int) -> list[int]:
 def _pack_curve(record: OnlineRecord) -> str:
     """Pack the ticks earned between two samples as 64-bit integers, compressed: most of their bytes are zero."""
     ticks = [record.curve[k] for k in _sampled_rounds(record.total.rounds, record.stride)]
-    steps = [after - before for before, after in pairwise([0, *ticks])]
-    return base64.b64encode(zlib.compress(struct.pack(f">{len(steps)}Q", *steps))).decode()
+    return _pack_numbers([after - before for before, after in pairwise([0, *ticks])])
 
 
 def _unpack_curve(packed: str, rounds: int, stride: int) -> dict[int, int]:
     sampled = _sampled_rounds(rounds, stride)
-    steps = struct.unpack(f">{len(sampled)}Q", zlib.decompress(base64.b64decode(packed)))
-    return dict(zip(sampled, accumulate(steps), strict=True))
+    return dict(zip(sampled, accumulate(_unpack_numbers(packed, len(sampled))), strict=True))
+
+
+def _pack_adaptation(adaptation: AdaptationRecord) -> str:
+    """Pack what was counted between two samples, and after the last of them: count by count, because counts differ."""
+    sums = [NO_COUNTS, *(adaptation.samples[k] for k in sorted(adaptation.samples)), adaptation.total]
+    return _pack_numbers([after - before for column in zip(*sums, strict=True) for before, after in pairwise(column)])
+
+
+def _unpack_adaptation(packed: str, rounds: int, stride: int) -> AdaptationRecord:
+    sampled = coarse_samples(rounds, stride)
+    size = len(sampled) + 1
+    steps = _unpack_numbers(packed, size * len(AdaptationCounts._fields))
+    columns = (accumulate(steps[start : start + size]) for start in range(0, len(steps), size))
+    *samples, total = (AdaptationCounts(*counts) for counts in zip(*columns, strict=True))
+    return AdaptationRecord(total, dict(zip(sampled, samples, strict=True)))
+
+
+def _pack_numbers(numbers: Sequence[int]) -> str:
+    return base64.b64encode(zlib.compress(struct.pack(f">{len(numbers)}Q", *numbers))).decode()
+
+
+def _unpack_numbers(packed: str, count: int) -> tuple[int, ...]:
+    return struct.unpack(f">{count}Q", zlib.decompress(base64.b64decode(packed)))

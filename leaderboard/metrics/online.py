@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
+from leaderboard.metrics.adaptation import AdaptationRecord, AdaptationSums
 from leaderboard.metrics.bleu import EMPTY_STATISTICS, BleuStatistics, corpus_bleu
-from leaderboard.metrics.post_edit import bleu_counts
 from task.layout import Layout
 from task.rounds import TICKS, RoundResult, to_ticks
 
 CHECKPOINTS_PER_DECADE = 300  # keeps the curve of the largest run under 2,000 points
 SPARSE_STEP = 6  # every sixth checkpoint is enough to draw a curve
-BANDIT_BYTES = 9  # of the statistics of nearly every round of a bandit phase: the hot path
+COARSE_STEP = 4  # blocks in a coarse block: a run has at most 50 of them, enough for a learning curve
 MAX_ROUNDS = 4_000_000  # of a run whose curve has checkpoints to its end
 
 
@@ -94,18 +94,21 @@ class OnlineRecord:
     stride: int = 0  # the curve is also sampled after every so many rounds, for resampling by blocks; 0 for never
     first_at: int | None = None  # when the first round was committed
     last_at: int | None = None
+    adaptation: AdaptationRecord | None = None  # in a post-edit phase
 
     def fold(self, results: Iterable[RoundResult], layout: Layout) -> "OnlineRecord":
         """Return the record continued with further rounds in their order; rounds that it has already are skipped.
 
-        Raises GapError if rounds are missing between the record and ``results``.
+        Raises GapError if rounds are missing between the record and ``results``, and ValueError if the statistics of a
+        round are not those of the phase.
         """
         total, curve, stride, dense = _Sums(self.total), dict(self.curve), self.stride, _checkpoint_set()
         first_at, last_at = self.first_at, self.last_at
         passes = {number: _Sums(tally) for number, tally in self.passes.items()}
         held_out: _Sums | None = None
         segment_end = 0  # up to where held_out is known
-        unpack = BleuStatistics.from_bytes
+        adaptation = None if self.adaptation is None else AdaptationSums(self.adaptation)
+        unpack = BleuStatistics.from_bytes if adaptation is None else adaptation.add
         for index, reward, packed, committed_at in results:
             if index != total.rounds:
                 if index < total.rounds:
@@ -117,15 +120,18 @@ class OnlineRecord:
             if not index:
                 first_at = committed_at
             last_at = committed_at
-            statistics = unpack(packed) if len(packed) == BANDIT_BYTES else bleu_counts(packed)
+            statistics = unpack(packed)
             ticks = to_ticks(reward)
             total.add(ticks, statistics)
             if held_out is not None:
                 held_out.add(ticks, statistics)
             if total.rounds in dense or (stride and not total.rounds % stride):
                 curve[total.rounds] = total.ticks
+                if adaptation is not None and _is_coarse_sample(total.rounds, stride):
+                    adaptation.sample()
         done = {number: sums.tally() for number, sums in passes.items()}
-        return OnlineRecord(total.tally(), done, curve, stride, first_at, last_at)
+        adapted = None if adaptation is None else adaptation.record()
+        return OnlineRecord(total.tally(), done, curve, stride, first_at, last_at, adapted)
 
 
 @cache
@@ -148,6 +154,22 @@ def _log_spaced(step: int) -> tuple[int, ...]:
 @cache
 def _checkpoint_set() -> frozenset[int]:
     return frozenset(checkpoints())
+
+
+@cache
+def _sparse_checkpoint_set() -> frozenset[int]:
+    return frozenset(sparse_checkpoints())
+
+
+def coarse_samples(rounds: int, stride: int) -> list[int]:
+    """Return the rounds up to ``rounds`` that the axis of a board shows: sparse checkpoints, ends of coarse blocks."""
+    step = COARSE_STEP * stride
+    ends = range(step, rounds + 1, step) if step else ()
+    return sorted({*(k for k in sparse_checkpoints() if k <= rounds), *ends})
+
+
+def _is_coarse_sample(rounds: int, stride: int) -> bool:
+    return rounds in _sparse_checkpoint_set() or bool(stride and not rounds % (COARSE_STEP * stride))
 
 
 def cumulative_rewards(rewards: Iterable[float]) -> Iterator[float]:

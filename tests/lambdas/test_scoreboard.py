@@ -3,12 +3,14 @@
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lambdas import errors, scoreboard
+from lambdas.audit import Auditor
 from lambdas.phase_record import PhaseRecord, PhaseState
 from lambdas.registry import Registry
 from lambdas.scoreboard import Scoreboard
@@ -16,7 +18,7 @@ from lambdas.service import Service
 from lambdas.store import documents
 from leaderboard.families import RoleKind
 from leaderboard.table import make_board
-from task.feedback import FeedbackSpec
+from task.feedback import FeedbackKind, FeedbackSpec
 from task.layout import Layout
 from task.phases import Phase
 from tests.lambdas import tasks
@@ -142,6 +144,56 @@ class TestCatchingUp:
         assert board.rebuild(record, sqlite.opening(empty)).rounds == 0
         assert [summary.rounds for summary in board.summaries(record) if summary.identity.run == empty] == [0]
         assert [row.run for row in board.board(record).rows] == [run]
+
+
+class TestPostEdits:
+    @pytest.fixture
+    def played(self, sqlite):
+        """The record of a post-edit phase, its scoreboard, and a finished run."""
+        tasks.load(sqlite, phases=[tasks.MOCK], feedback=FeedbackSpec(kind=FeedbackKind.POST_EDIT))
+        service, player = playing(sqlite)
+        run, _ = play(service, player, "mock")
+        return Registry(sqlite).require_phase("mock"), Scoreboard(sqlite), sqlite.opening(run)
+
+    def test_a_summary_holds_the_counts_of_adaptation(self, played):
+        record, board, _ = played
+        board.catch_up(record)
+        [summary] = board.summaries(record)
+        counts = summary.record.adaptation.total
+        # "refword0000 of mock with rot und blau secretref" has six new words, each later reference one: its refword;
+        # the other five occur once before the second reference
+        assert (counts.rounds, counts.edited_length, counts.wanted_new, counts.wanted_repeated) == (5, 40, 10, 5)
+
+    def test_rebuilding_gives_the_same_summary(self, played):
+        record, board, run = played
+        board.catch_up(record)
+        [before] = board.summaries(record)
+        assert board.rebuild(record, run) == before
+
+    def test_a_summary_of_an_earlier_version_is_folded_again(self, sqlite, played):
+        record, board, run = played
+        board.catch_up(record)
+        [whole] = board.summaries(record)
+        document = sqlite.document(documents.run_summaries("mock"), run.id)
+        del document["adaptation"]
+        sqlite.replace(documents.run_summaries("mock"), run.id, document)
+        assert board.summaries(record) == []
+        board.catch_up(record)
+        assert board.summaries(record) == [whole]
+
+    def test_verification_covers_the_counts_of_adaptation(self, sqlite, played):
+        record, board, run = played
+        board.catch_up(record)
+        [summary] = board.summaries(record)
+        assert Auditor(sqlite).audit(record, run) == []
+        adaptation = summary.record.adaptation
+        changed = replace(adaptation, total=adaptation.total._replace(edits=adaptation.total.edits + 1))
+        manipulated = replace(summary, record=replace(summary.record, adaptation=changed))
+        sqlite.replace(documents.run_summaries("mock"), run.id, manipulated.as_document())
+        [found] = Auditor(sqlite).audit(record, run)
+        assert found.problem == "the leaderboard does not match the ledger; rebuild it"
+        board.rebuild(record, run)
+        assert Auditor(sqlite).audit(record, run) == []
 
 
 class TestVisibility:

@@ -11,6 +11,8 @@ from functools import cache
 
 from leaderboard.families import Role, RoleKind
 from leaderboard.metrics.bleu import count_ngram_matches, sentence_score
+from leaderboard.metrics.post_edit import post_edit_statistics
+from leaderboard.metrics.recall import ConfirmedWords, any_word
 from leaderboard.profiles import Profiles, SystemProfile, TeamProfile
 from leaderboard.summaries import RunIdentity, Summary
 from leaderboard.table import BoardPhase, HeldOutBlock, make_board
@@ -23,6 +25,7 @@ DAY = 24 * 3600 * 1000
 
 LAYOUT = Layout(blocks=4, block=70, gap=1_240)  # dev at a tenth of its size
 TOTAL = 4_000
+POST_EDIT_TOTAL = 1_000
 
 HOSTILE_NAMES = [
     "<script>alert('x')</script>",
@@ -39,6 +42,34 @@ HOSTILE_NAMES = [
 def dev_phase(state="open", **changes):
     fields = {"name": "dev", "state": state, "total": TOTAL, "held_out": HeldOutBlock.of(LAYOUT)}
     return BoardPhase(**{**fields, "signature": SENTENCE_BLEU.signature, **changes})
+
+
+@cache
+def references():
+    """Return the references of a post-edit phase, and the content words of each that are new or occurred once."""
+    rng = random.Random(99)
+    words = [f"w{number}" for number in range(2_000)]
+    confirmed = ConfirmedWords(any_word)
+    texts = [" ".join(rng.choices(words[: 20 + number], k=rng.randint(2, 12))) for number in range(POST_EDIT_TOTAL)]
+    return [(text, confirmed.add(text)) for text in texts]
+
+
+def post_edit_rounds(count, *, start, end=None, memory=0.0, seed=0, begun=NOW - DAY, pace=200):
+    """Yield rounds of a post-edit phase, whose share of right words rises from ``start`` to ``end``.
+
+    A word that an earlier reference has is right more often, by the share ``memory``.
+    """
+    rng = random.Random(seed)
+    end = start if end is None else end
+    for position, (reference, wanted) in enumerate(references()[:count]):
+        quality = start + (end - start) * position / POST_EDIT_TOTAL
+        new = set(wanted[0])
+        words = [
+            word if rng.random() < quality + (word not in new) * memory * (1 - quality) else "?"
+            for word in reference.split()
+        ]
+        counts = post_edit_statistics(" ".join(words), reference, wanted)
+        yield RoundResult(position, sentence_score(counts.bleu), counts.to_bytes(), begun + pace * position)
 
 
 @cache
@@ -68,6 +99,12 @@ def random_rounds(count, *, start, end=None, seed=0, begun=NOW - DAY, pace=200):
 
 def identity(system, participant="acme", attempt=1, run=None, phase="dev"):
     return RunIdentity(run or f"{participant}/{system}/{attempt}", participant, phase, system, attempt, NOW - DAY)
+
+
+def post_edit_summary(system, count=None, *, participant="acme", attempt=1, **rounds):
+    begun = Summary.begin(identity(system, participant, attempt), POST_EDIT_TOTAL, post_edits=True)
+    played = post_edit_rounds(POST_EDIT_TOTAL if count is None else count, **rounds)
+    return begun.fold(played, Layout.plain(POST_EDIT_TOTAL))
 
 
 def summary(system, count=TOTAL, *, participant="acme", attempt=1, **rounds):

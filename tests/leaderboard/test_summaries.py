@@ -7,16 +7,31 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from leaderboard.metrics.adaptation import AdaptationRecord
 from leaderboard.metrics.bleu import count_ngram_matches
-from leaderboard.metrics.online import GapError
+from leaderboard.metrics.online import GapError, coarse_samples
 from leaderboard.summaries import RunIdentity, Summary, SummaryError, block_length
 from task.layout import Layout
 from task.rounds import RoundResult
-from tests.leaderboard.boards import LAYOUT, TOTAL, identity, random_rounds, summary
+from tests.leaderboard.boards import (
+    LAYOUT,
+    POST_EDIT_TOTAL,
+    TOTAL,
+    identity,
+    post_edit_rounds,
+    random_rounds,
+    summary,
+)
 
 ROUNDS = list(random_rounds(600, start=0.3, end=0.8))
 BEGUN = Summary.begin(identity("x"), TOTAL)
 WHOLE = BEGUN.fold(ROUNDS, LAYOUT)
+
+POST_EDIT_ROUNDS = list(post_edit_rounds(POST_EDIT_TOTAL, start=0.5, end=0.8, memory=0.3))
+POST_EDIT_BEGUN = Summary.begin(identity("x"), POST_EDIT_TOTAL, post_edits=True)
+POST_EDIT_LAYOUT = Layout.plain(POST_EDIT_TOTAL)
+POST_EDIT_WHOLE = POST_EDIT_BEGUN.fold(POST_EDIT_ROUNDS, POST_EDIT_LAYOUT)
+ADAPTATION = POST_EDIT_WHOLE.record.adaptation or AdaptationRecord()
 
 COUNTS = count_ngram_matches("a b", "a b").to_bytes()
 
@@ -58,6 +73,34 @@ class TestFolding:
         assert WHOLE.curve[600] == WHOLE.record.total.ticks
 
 
+class TestFoldingPostEdits:
+    @settings(max_examples=40)
+    @given(st.lists(st.tuples(st.integers(0, 1_000), st.integers(0, 500)), max_size=8))
+    def test_any_batches_that_leave_no_gap_give_the_same_summary(self, batches):
+        found = POST_EDIT_BEGUN
+        for start, size in [*batches, (0, 1_000)]:
+            if start <= found.rounds:
+                found = found.fold(POST_EDIT_ROUNDS[start : start + size], POST_EDIT_LAYOUT)
+        assert found == POST_EDIT_WHOLE
+
+    def test_counts_are_sampled_where_the_board_has_points(self):
+        samples = ADAPTATION.samples
+        assert sorted(samples) == coarse_samples(POST_EDIT_TOTAL, 5)
+        assert {20, 40, 980, 1_000} < set(samples)
+        assert samples[1_000] == ADAPTATION.total
+        assert [samples[k].rounds for k in sorted(samples)] == sorted(samples)
+
+    def test_the_counts_of_bleu_are_those_of_the_tally(self):
+        total, counts = POST_EDIT_WHOLE.record.total, ADAPTATION.total
+        assert (counts.bleu, counts.rounds) == (total.corpus_bleu, total.rounds)
+
+    def test_rounds_of_a_bandit_phase_do_not_fit(self):
+        with pytest.raises(ValueError, match="not packed statistics of a post-edit"):
+            POST_EDIT_BEGUN.fold(ROUNDS[:1], POST_EDIT_LAYOUT)
+        with pytest.raises(ValueError, match="not packed BLEU statistics"):
+            BEGUN.fold(POST_EDIT_ROUNDS[:1], LAYOUT)
+
+
 class TestBlocks:
     @pytest.mark.parametrize(("total", "length"), [(1, 1), (200, 1), (201, 2), (40_000, 200), (1_297_974, 6_490)])
     def test_a_phase_has_at_most_two_hundred_blocks(self, total, length):
@@ -83,6 +126,24 @@ class TestDocuments:
         found = summary("x", start=0.5)
         assert Summary.from_document(found.as_document()) == found
 
+    @pytest.mark.parametrize("rounds", [0, 1, 7, 600, 1_000])
+    def test_a_summary_of_a_post_edit_phase_reads_as_it_was_written(self, rounds):
+        found = POST_EDIT_BEGUN.fold(POST_EDIT_ROUNDS[:rounds], POST_EDIT_LAYOUT)
+        assert Summary.from_document(json.loads(json.dumps(found.as_document()))) == found
+
+    def test_only_a_post_edit_phase_has_counts_of_adaptation(self):
+        assert set(POST_EDIT_WHOLE.as_document()) - set(WHOLE.as_document()) == {"adaptation"}
+        assert set(WHOLE.as_document()) == {
+            *("version", "run", "participant", "phase", "system", "attempt", "opened_at"),
+            *("block", "total", "passes", "curve", "first_at", "last_at"),
+        }
+
+    def test_many_rounds_of_a_post_edit_phase_fit_into_some_kilobytes(self):
+        pool, rng = [each.statistics for each in POST_EDIT_ROUNDS], random.Random(0)
+        many = (RoundResult(k, 0.5, rng.choice(pool), 0) for k in range(100_000))
+        found = Summary.begin(identity("x"), 100_000, post_edits=True).fold(many, Layout.plain(100_000))
+        assert len(json.dumps(found.as_document())) < 20_000
+
     def test_a_million_rounds_fit_into_a_few_kilobytes(self):
         rng = random.Random(0)
         pool = [RoundResult(0, rng.random(), COUNTS, 0) for _ in range(1_000)]
@@ -107,6 +168,11 @@ class TestDocuments:
             Summary.from_document({**WHOLE.as_document(), **damage})
         with pytest.raises(SummaryError):
             Summary.from_document({})
+
+    @pytest.mark.parametrize("damage", [{"adaptation": "?"}, {"adaptation": ""}, {"adaptation": 7}, {"block": 7}])
+    def test_damaged_counts_of_adaptation_are_refused(self, damage):
+        with pytest.raises(SummaryError, match="rebuild the board"):
+            Summary.from_document({**POST_EDIT_WHOLE.as_document(), **damage})
 
     def test_any_name_reads_as_it_was_written(self):
         hostile = RunIdentity("r", "<script>", "dev", "\u202e🦄", 1, 0)
