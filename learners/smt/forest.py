@@ -30,6 +30,9 @@ class Forest(Protocol):
     def sample(self, weights: Vector, rng: np.random.Generator) -> Derivation:
         """Return an exact sample from the distribution that the weights define."""
 
+    def log_probability(self, translation: str, weights: Vector) -> float:
+        """Return the log-probability of sampling this translation, by any of its derivations; -inf if it has none."""
+
     def k_best(self, weights: Vector, k: int) -> list[Derivation]:
         """Return the best derivation of each of the k best translations, best first; fewer if the forest has fewer."""
 

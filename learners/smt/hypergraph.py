@@ -1,6 +1,7 @@
 """A forest as a hypergraph: nodes are hypotheses, edges are rule applications."""
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from learners.smt.inference import (
 from learners.smt.k_best import LazyKBest
 from learners.smt.language_model import END
 from learners.smt.translation_options import TranslationOptions
+from learners.smt.translation_score import translation_score
+
+NO_WORD = -3  # the id of a word that no rule writes
 
 
 @compiled_internal
@@ -86,12 +90,26 @@ class Hypergraph:
         found = LazyKBest(self.graph, self.graph.features @ weights).best(k)
         return [Derivation(self._text(words), features) for words, features in found]
 
+    def log_probability(self, translation: str, weights: Vector) -> float:
+        scores, inside = self._inside(weights)
+        words = np.array([self._ids.get(word, NO_WORD) for word in translation.split()], np.int32)
+        return float(translation_score(self.graph, scores, words) - inside[-1])
+
     def log_partition(self, weights: Vector) -> float:
         return float(self._inside(weights)[1][-1])
 
     def expectation(self, weights: Vector) -> Vector:
         scores, inside = self._inside(weights)
         return posteriors(self.graph.starts, self.graph.tails, scores, inside) @ self.graph.features
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        """The ids of all words that a derivation can write."""
+        graph = self.graph
+        options = np.unique(graph.options)
+        spans = zip(graph.symbol_start[options].tolist(), graph.symbol_start[options + 1].tolist(), strict=True)
+        written = {symbol for start, stop in spans for symbol in graph.symbols[start:stop].tolist()}
+        return {self._word_of(symbol): symbol for symbol in written if symbol >= 0 and symbol != END}
 
     def _inside(self, weights: Vector) -> tuple[Vector, Vector]:
         """Return edge scores and inside scores; cached, because a learner samples before it asks for expectations."""

@@ -160,7 +160,8 @@ class SmtTranslator:
         with notice_if_slow(COMPILE_NOTICE):
             forest = self.forest("", self.weights)
             forest.best(self.weights)
-            forest.sample(self.weights, np.random.default_rng(0))
+            sampled = forest.sample(self.weights, np.random.default_rng(0))
+            forest.log_probability(sampled.translation, self.weights)
             forest.expectation(self.weights)
 
     def _search(self, source_ids: Array, copy_ids: Array, weights: Vector) -> Any:

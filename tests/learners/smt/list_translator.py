@@ -34,6 +34,10 @@ class ListForest:
     def sample(self, weights, rng):
         return self._derivations[int(rng.choice(len(self._derivations), p=self._probabilities(weights)))]
 
+    def log_probability(self, translation, weights):
+        shares = zip(self._derivations, self._probabilities(weights), strict=True)
+        return float(np.log(sum(share for one, share in shares if one.translation == translation)))
+
     def k_best(self, weights, k):
         order = np.argsort(-(self._features @ weights), kind="stable")
         found: dict[str, Derivation] = {}

@@ -60,6 +60,39 @@ def test_expectation_is_the_mean_over_all_derivations():
         assert forest.expectation(weights) == pytest.approx(mean)
 
 
+def test_the_probability_of_a_translation_sums_over_its_derivations():
+    ambiguous = 0
+    for forest, weights in forests(30):
+        total: Counter = Counter()
+        everything = derivations(forest.graph)
+        for words, features, _ in everything:
+            total[text_of(words)] += np.exp(features @ weights - forest.log_partition(weights))
+        for text, probability in total.items():
+            assert forest.log_probability(text, weights) == pytest.approx(np.log(probability))
+        ambiguous += len(total) < len(everything)
+    assert ambiguous > 20
+
+
+@pytest.mark.parametrize("kind", DecoderKind)
+def test_the_probabilities_of_all_translations_of_a_decoder_sum_to_one(kind):
+    decoder = translator(kind)
+    for source in ("", "xyz", "den hund habe ich gesehen", "der löwe ist verloren"):
+        forest = decoder.forest(source, decoder.weights)
+        weights = 0.3 * decoder.weights
+        found = [one.translation for one in forest.k_best(weights, 10_000)]
+        assert len(found) < 10_000
+        assert sum(np.exp(forest.log_probability(text, weights)) for text in found) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_a_translation_without_a_derivation_has_no_probability():
+    decoder = translator()
+    forest = decoder.forest("der hund ist gesehen", decoder.weights)
+    best = forest.best(decoder.weights).translation
+    for text in ("", "never seen", f"{best} {best}", best.rpartition(" ")[0], f"</s> {best}"):
+        assert forest.log_probability(text, decoder.weights) == -np.inf
+    assert forest.log_probability(best, decoder.weights) > -np.inf
+
+
 @pytest.mark.parametrize("kind", DecoderKind)
 def test_expectation_is_the_gradient_of_the_log_partition(kind):
     step = 1e-5

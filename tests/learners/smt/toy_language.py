@@ -91,7 +91,8 @@ def derivations(graph, node=None):
     found = []
     for edge in range(graph.starts[node], graph.starts[node + 1]):
         parts = [derivations(graph, tail) if tail >= 0 else [((), 0.0, ())] for tail in graph.tails[edge]]
-        symbols = graph.symbols[graph.symbol_start[edge] : graph.symbol_start[edge + 1]]
+        option = graph.options[edge]
+        symbols = graph.symbols[graph.symbol_start[option] : graph.symbol_start[option + 1]]
         for chosen in product(*parts):
             words = tuple(
                 word for symbol in symbols for word in ((int(symbol),) if symbol >= 0 else chosen[-1 - symbol][0])
