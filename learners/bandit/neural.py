@@ -12,7 +12,7 @@ from learners.bandit.gradient import GradientConfig, GradientLearner
 from learners.bandit.optimiser import l2_norm
 from learners.bandit.replay import Experience
 from learners.contract import Proposal, Sentence
-from learners.nmt.hypothesis import Hypothesis
+from learners.nmt.hypothesis import Hypothesis, Sample
 from learners.nmt.model import with_dropout
 from learners.nmt.translator import Translator
 
@@ -36,7 +36,10 @@ class NeuralLearner(GradientLearner):
         self._translator = translator
 
     def propose(self, sentence: Sentence) -> str | Proposal:
-        return self._explore(sentence.source).text
+        hypothesis = self._explore(sentence.source)
+        if isinstance(hypothesis, Sample):
+            return Proposal(hypothesis.text, hypothesis.text_log_probability)
+        return hypothesis.text
 
     @abstractmethod
     def _explore(self, source: str) -> Hypothesis:

@@ -23,6 +23,10 @@ class Ucb1:
         untried = self._untried()
         return untried if untried is not None else int(np.argmax(self.indices()))
 
+    def probabilities(self) -> Vector | None:
+        """Return the probability of each arm in the next round; None if the next arm is not sampled."""
+        return None
+
     def indices(self) -> Vector:
         """Return the upper confidence bound of each arm; each must have been played."""
         bounds: Vector = self._rewards / self._plays + np.sqrt(2 * np.log(self._plays.sum()) / self._plays)
@@ -47,8 +51,13 @@ class SamplingUcb1(Ucb1):
     """Samples an arm in proportion to its index. The paper only says that this variant explores more."""
 
     def choose(self, rng: np.random.Generator) -> int:
-        untried = self._untried()
-        if untried is not None:
-            return untried
+        probabilities = self.probabilities()
+        if probabilities is None:
+            return super().choose(rng)
+        return int(np.searchsorted(np.cumsum(probabilities)[:-1], rng.random(), side="right"))
+
+    def probabilities(self) -> Vector | None:
+        if self._untried() is not None:
+            return None
         indices = self.indices()
-        return int(np.searchsorted(np.cumsum(indices / indices.sum())[:-1], rng.random(), side="right"))
+        return indices / indices.sum()

@@ -26,3 +26,7 @@ class Sample(Hypothesis):
 
     temperature: float
     trace: object = None  # what the accelerated engine computed while sampling; None when torch sampled
+    # With which the text was sampled, as the probability of its tokens, end symbol included. Other tokens can have the
+    # same text; their probability is not added, because they cannot be enumerated. None if nothing was sampled (at a
+    # temperature that is greedy), or if the text is not that of the tokens (a fallback, a truncated text).
+    text_log_probability: float | None = field(default=None, kw_only=True)

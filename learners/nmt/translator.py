@@ -134,20 +134,23 @@ class Translator:
         """
         ids, pieces = self._encode_source(source)
         uniforms = rng.random(max_output_length(len(ids)))
-        if temperature < MIN_TEMPERATURE:
+        is_greedy = temperature < MIN_TEMPERATURE
+        if is_greedy:
             temperature = 1.0
             decoded, trace = self._greedy_decode(ids)
         else:
             decoded, trace = self._sample(ids, temperature, uniforms)
-        text = self._to_text(decoded, ids, pieces)
+        whole = self._to_text(decoded, ids, pieces)
+        text = truncate_to_limit(whole) or self.greedy(source).text
         return Sample(
             ids,
             decoded.ids,
-            text or self.greedy(source).text,
+            text,
             decoded.log_probability,
             temperature,
             trace,
-            is_fallback=not text,
+            is_fallback=not whole,
+            text_log_probability=None if is_greedy or text != whole else min(decoded.log_probability, 0.0),
         )
 
     def backward(self, sample: Sample, weight: TokenWeights, *, entropy: float = 0.0) -> None:
@@ -273,12 +276,11 @@ class Translator:
 
     def _hypothesis(self, decoded: DecodedSequence, source: str, ids: list[int], pieces: list[str]) -> Hypothesis:
         own = self._to_text(decoded, ids, pieces)
-        text = own or truncate_to_limit(source.strip()) or PLACEHOLDER
+        text = truncate_to_limit(own or source.strip()) or PLACEHOLDER
         return Hypothesis(ids, decoded.ids, text, decoded.log_probability, is_fallback=not own)
 
     def _to_text(self, decoded: DecodedSequence, ids: list[int], pieces: list[str]) -> str:
-        text = to_text(decoded.ids, self.target_vocabulary, decoded.attention, (ids, pieces), self.lexicon)
-        return truncate_to_limit(text)
+        return to_text(decoded.ids, self.target_vocabulary, decoded.attention, (ids, pieces), self.lexicon)
 
 
 @contextmanager

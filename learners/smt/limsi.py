@@ -20,10 +20,10 @@ import numpy as np
 
 from learners.bandit.ridge import OnlineRidge
 from learners.bandit.ucb import SamplingUcb1, Ucb1
-from learners.contract import Feedback, Learner, Sentence, check_reward
+from learners.contract import Feedback, Learner, Proposal, Sentence, check_reward
 from learners.errors import SnapshotError
 from learners.smt.forest import Derivation, LogLinearTranslator, Vector
-from learners.smt.static_log_linear import proposal_text
+from learners.smt.proposals import proposal_text, sampled_proposal
 from learners.snapshot import Snapshot
 
 SEED_ARM, ADAPTED_ARM = 0, 1
@@ -59,13 +59,21 @@ class LimsiLearner(Learner):
         self._arm = SEED_ARM
         self._played: Derivation | None = None
 
-    def propose(self, sentence: Sentence) -> str:
+    def propose(self, sentence: Sentence) -> str | Proposal:
+        probabilities = self._bandit.probabilities()
         self._arm = self._bandit.choose(self._rng)
-        tuned = self._translator.weights
+        forest = self._translator.forest(sentence.source, self._translator.weights)
+        played = self._played = forest.best(self._weights_of(self._arm))
+        if probabilities is None:
+            return proposal_text(played)
+        other = forest.best(self._weights_of(1 - self._arm))
+        both_propose_it = other.translation == played.translation
+        return sampled_proposal(played, 0.0 if both_propose_it else float(np.log(probabilities[self._arm])))
+
+    def _weights_of(self, arm: int) -> Vector:
+        """Return the weights that an arm translates with."""
         predicting = self._regression.weights[:-1]  # the constant is the same for all derivations
-        adapted = self._arm == ADAPTED_ARM and bool(predicting.any())
-        self._played = self._translator.forest(sentence.source, tuned).best(predicting if adapted else tuned)
-        return proposal_text(self._played)
+        return predicting if arm == ADAPTED_ARM and predicting.any() else self._translator.weights
 
     def update(self, sentence: Sentence, translation: str, feedback: Feedback) -> None:  # noqa: ARG002 (it proposed it)
         assert self._played is not None, "a reward follows a proposal"

@@ -9,9 +9,9 @@ from learners.bandit.gradient import GradientConfig, GradientLearner
 from learners.bandit.objective import log_linear_gradient
 from learners.bandit.parameter_noise import ParameterNoise
 from learners.bandit.schedule import AnnealingSchedule
-from learners.contract import Sentence
+from learners.contract import Proposal, Sentence
 from learners.smt.forest import Derivation, Forest, LogLinearTranslator, Vector
-from learners.smt.static_log_linear import proposal_text
+from learners.smt.proposals import proposal_text, sampled_proposal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,16 +76,17 @@ class LogLinearExpectedLossLearner(LogLinearLearner):
         self._config = config
         self._sample: _SampledDerivation | None = None
 
-    def propose(self, sentence: Sentence) -> str:
+    def propose(self, sentence: Sentence) -> str | Proposal:
         schedule = self._config.schedule
         forest = self._translator.forest(sentence.source, self._weights)
         if schedule.is_frozen(self._round):
             self._sample = None
             return proposal_text(forest.best(self._weights))
         temperature = schedule.temperature_at(self._round)
-        derivation = forest.sample(self._weights / temperature, self._rng)
+        weights = self._weights / temperature
+        derivation = forest.sample(weights, self._rng)
         self._sample = _SampledDerivation(derivation, forest, temperature)
-        return proposal_text(derivation)
+        return sampled_proposal(derivation, forest.log_probability(derivation.translation, weights))
 
     def _learn(self, source: str, advantage: float) -> None:  # noqa: ARG002 (the sample holds the source's forest)
         sample, config = self._sample, self._config

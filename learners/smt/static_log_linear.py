@@ -1,12 +1,8 @@
 """A log-linear translator that does not learn."""
 
-from learners.contract import PLACEHOLDER, Sentence, StaticSystem, truncate_to_limit
-from learners.smt.forest import Derivation, LogLinearTranslator
-
-
-def proposal_text(derivation: Derivation) -> str:
-    """Return the text to propose: never empty, and within the length limit of the protocol."""
-    return truncate_to_limit(derivation.translation.strip()) or PLACEHOLDER
+from learners.contract import Sentence, StaticSystem
+from learners.smt.forest import LogLinearTranslator
+from learners.smt.proposals import proposal_text
 
 
 class StaticLogLinear(StaticSystem):

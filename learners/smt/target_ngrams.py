@@ -20,9 +20,9 @@ from learners.bandit.gradient import GradientConfig, GradientLearner
 from learners.bandit.objective import log_linear_gradient
 from learners.bandit.optimiser import Method, OptimiserConfig
 from learners.bandit.value import bucket
-from learners.contract import Sentence
+from learners.contract import Proposal, Sentence
 from learners.smt.forest import LogLinearTranslator, Vector
-from learners.smt.static_log_linear import proposal_text
+from learners.smt.proposals import sampled_proposal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,17 +59,18 @@ class TargetNgramLearner(GradientLearner):
         self._config = config
         self._sample: _SampledCandidate | None = None
 
-    def propose(self, sentence: Sentence) -> str:
+    def propose(self, sentence: Sentence) -> Proposal:
         tuned = self._translator.weights
         candidates = self._translator.forest(sentence.source, tuned).k_best(tuned, self._config.candidates)
         indices, counts = differing_ngrams([one.translation for one in candidates], self._config.buckets)
         dense_scores = np.array([one.features @ tuned for one in candidates])
         scores = self._config.weight_scale * dense_scores + counts @ self._vector.numpy()[indices]
-        probabilities = np.exp(scores - scores.max())
-        probabilities /= probabilities.sum()
+        unnormalised = np.exp(scores - scores.max())
+        probabilities = unnormalised / unnormalised.sum()
         chosen = int(np.searchsorted(np.cumsum(probabilities)[:-1], self._rng.random(), side="right"))
         self._sample = _SampledCandidate(indices, counts[chosen], probabilities @ counts)
-        return proposal_text(candidates[chosen])
+        log_probability = scores[chosen] - scores.max() - np.log(unnormalised.sum())  # finite, unlike log 0
+        return sampled_proposal(candidates[chosen], float(log_probability))
 
     def _learn(self, source: str, advantage: float) -> None:  # noqa: ARG002 (the sample is the source's)
         sample = self._sample

@@ -1,6 +1,7 @@
-"""docs/own-learner.md: its learner of two methods runs as printed, and resumes exactly wherever it is killed."""
+"""docs/own-learner.md: its learners run as printed, and resume exactly wherever they are killed."""
 
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from learners.snapshot import Snapshot
 from tests.client_sdk.fake_service import FakeConnection, FakeService
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "own-learner.md").read_text()
-PROGRAM, METHODS = re.findall(r"^ *```python\n(.*?)^ *```", DOCUMENT, re.MULTILINE | re.DOTALL)
+PROGRAM, MEMORY, METHODS = re.findall(r"^ *```python\n(.*?)^ *```", DOCUMENT, re.MULTILINE | re.DOTALL)
 SENTENCES = [f"größe {number % 5} rot" for number in range(20)]
 CANDIDATES = {"rot": ["red", "rot"], "größe": ["size", "greatness"]}
 
@@ -68,6 +69,18 @@ def test_a_learner_of_two_methods_resumes_exactly(kills, snapshot_every, word_ba
     assert service.ledger == whole.ledger
     state, expected = vars(learner), vars(undisturbed)
     assert (state.pop("rng").getstate(), state) == (expected.pop("rng").getstate(), expected)
+
+
+def test_the_translation_memory_in_the_document_repeats_post_edits(tmp_path):
+    namespace: dict[str, type] = {"Learner": Learner}
+    exec(textwrap.dedent(MEMORY), namespace)
+    sources = ["rot", "rot", "blau", "rot", "blau"]
+    service = FakeService(sources, post_edits=["red", "crimson", "blue", "red", "blue"])
+    play(namespace["TranslationMemory"](), open_run(service), tmp_path)
+    assert [translation for _, translation, _ in service.ledger] == ["rot", "red", "blau", "crimson", "blue"]
+    bandit = FakeService(sources)
+    play(namespace["TranslationMemory"](), open_run(bandit), tmp_path / "bandit")
+    assert [translation for _, translation, _ in bandit.ledger] == sources
 
 
 def test_the_methods_in_the_document_store_a_network(tmp_path):

@@ -1,6 +1,7 @@
 """Expected loss: a step follows the gradient of the sample, weighted by advantage, schedule and safeguards."""
 
 from dataclasses import replace
+from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +15,10 @@ from learners.bandit.optimiser import Method, Optimiser, OptimiserConfig
 from learners.bandit.safeguards import SafeguardConfig
 from learners.bandit.schedule import AnnealingSchedule, LearningRateDecay
 from learners.bandit.value import SourceValue
-from learners.nmt.vocabulary import EOS
+from learners.contract import Proposal, Sentence
+from learners.nmt import decoding, engine
+from learners.nmt import translator as translator_module
+from learners.nmt.vocabulary import EOS, UNK
 from tests.learners import tiny
 from tests.learners.bandit.tiny_learners import (
     SGD,
@@ -35,7 +39,7 @@ from tests.learners.nmt.toys import (
     three_token_translator,
     tiny_translator,
 )
-from tests.learners.rounds import propose, update
+from tests.learners.rounds import propose, sample_with_probability, update
 
 ENTROPIC = SafeguardConfig(min_entropy=9.0, entropy_bonus=0.4)
 
@@ -174,6 +178,41 @@ def test_the_gradient_of_a_minibatch_of_three_rounds(control_variate, gradient, 
     assert found[2:] @ torch.tensor([0.0, 0.5, 1.0, -2.0]) == pytest.approx(gradient, abs=1e-6)
 
 
+def all_outputs(max_length):
+    """Yield the tokens of every output of a model with two words: ended, or as long as the limit."""
+    for length in range(max_length + 1):
+        for words in product((UNK, 4, 5), repeat=length):
+            yield [*words, EOS] if length < max_length else list(words)
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.5])
+@pytest.mark.parametrize("accelerated", [True, False])
+def test_every_proposal_has_its_probability_among_all_outputs(temperature, accelerated, monkeypatch):
+    for module in (decoding, engine, translator_module):
+        monkeypatch.setattr(module, "max_output_length", lambda _length: 3)
+    translator = constant_translator(["a", "b"], np.log([0.4, 0.1, 0.2, 0.3]).tolist())
+    translator.accelerated = accelerated
+    config = ExpectedLossConfig(schedule=AnnealingSchedule(temperature=temperature, start=None))
+    learner = ExpectedLossLearner(translator, config, NoControlVariate(), seed=1)
+    tempered = np.array([0.4, 0.1, 0.2, 0.3]) ** (1 / temperature)
+    probabilities = dict(zip((EOS, UNK, 4, 5), tempered / tempered.sum(), strict=True))
+    quantiles = dict(zip(probabilities, np.cumsum([*probabilities.values()]) - 1e-3, strict=True))
+    total: float = probabilities[EOS]  # an output without a word: its fallback has no probability
+    texts = set()
+    for ids in all_outputs(3):
+        learner._rng = scripted([quantiles[token] for token in ids])
+        if ids == [EOS]:
+            assert learner.propose(Sentence("c")) == Proposal("b", None)  # the greedy translation
+            continue
+        text, probability = sample_with_probability(learner, "c")  # an unknown word, which unknown tokens copy
+        assert text == " ".join({UNK: "c", 4: "a", 5: "b"}[token] for token in ids if token != EOS)
+        assert probability == pytest.approx(np.prod([probabilities[token] for token in ids]), rel=1e-5)
+        total += probability
+        texts.add(text)
+    assert len(texts) == 3 + 9 + 27
+    assert total == pytest.approx(1.0, abs=1e-5)
+
+
 def test_a_minibatch_of_one_round_is_one_step_a_round():
     learner = expected_loss(RunningMean, batch=1, optimiser=OptimiserConfig(learning_rate=1e-2))
     play(learner)
@@ -230,6 +269,7 @@ def test_a_frozen_learner_translates_greedily_and_does_not_learn():
     before = vector(learner)
     assert play(learner, SOURCES[2:5]) == [learner._translator.greedy(source).text for source in SOURCES[2:5]]
     assert np.array_equal(vector(learner), before)
+    assert isinstance(learner.propose(Sentence(SOURCES[0])), str)
 
 
 def test_an_annealed_learner_samples_as_long_as_the_temperature_is_above_a_thousandth():

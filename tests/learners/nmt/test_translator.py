@@ -193,6 +193,22 @@ def test_a_samples_probability_is_that_of_its_tokens(translator):
     assert sample.log_probability == pytest.approx(again, abs=1e-4)
 
 
+@pytest.mark.parametrize("temperature", [0.7, 1.0])
+def test_the_text_of_a_sample_has_the_probability_of_its_tokens(translator, temperature):
+    sample = translator.sample("rot hemd", temperature, np.random.default_rng(4))
+    assert sample.text_log_probability == sample.log_probability < 0
+
+
+def test_a_text_that_was_not_sampled_has_no_probability(translator):
+    assert translator.sample("rot hemd", 1e-9, np.random.default_rng(4)).text_log_probability is None
+    fallback = three_token_translator().sample("a b", 1.0, _constant(0.1))
+    assert (fallback.ids, fallback.text, fallback.text_log_probability) == ([EOS], "a", None)
+    translator.vector.data.zero_()
+    translator.model.output_bias.data[UNK] = 9.0  # copies the code until the text is too long
+    truncated = translator.sample("rot " + "x7" * 300, 1.0, np.random.default_rng(1))
+    assert (len(truncated.text), truncated.text_log_probability) == (6 * 601 - 1, None)
+
+
 def test_an_entropy_bonus_makes_the_distribution_flatter(translator):
     sample = translator.sample("rot hemd", 1.0, np.random.default_rng(4))
 

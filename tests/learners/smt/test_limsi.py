@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from learners.contract import Proposal, Sentence
 from learners.errors import SnapshotError
 from learners.smt.limsi import LimsiConfig, LimsiLearner, LimsiVariant
 from learners.smt.static_log_linear import StaticLogLinear
-from tests.learners.rounds import propose, update
+from tests.learners.rounds import propose, sample_with_probability, update
 from tests.learners.smt.learner_fixtures import SOURCES, limsi, play, random_translator, state
 from tests.learners.smt.list_translator import CANDIDATE_WEIGHTS, ListTranslator, random_lists
 
@@ -38,6 +39,35 @@ def test_select_uses_a_round_for_the_regression_or_for_the_bandit():
         changed.append({name.partition("/")[0] for name in after if after[name] != before[name]})
         before = after
     assert changed == [{"regression"}, {"choice"}, {"regression"}, {"choice"}]
+
+
+def test_sampling_ucb1_knows_the_probability_of_its_translation():
+    learner = limsi(LimsiVariant.SAMPLING)()
+    play(learner, SOURCES[:5])
+    probabilities = learner._bandit.probabilities()
+    seen = set()
+    for source in SOURCES[:9]:
+        forest = random_translator().forest(source, CANDIDATE_WEIGHTS)
+        seed, adapted = (
+            forest.best(weights).translation for weights in (CANDIDATE_WEIGHTS, learner._regression.weights[:-1])
+        )
+        expected = {seed: 1.0} if seed == adapted else dict(zip((seed, adapted), probabilities, strict=True))
+        for _ in range(20):
+            text, probability = sample_with_probability(learner, source)
+            assert probability == pytest.approx(expected[text])
+            seen.add(probability)
+    assert len(seen) == 3  # both arms, and the two together
+
+
+def test_a_round_in_which_the_arm_is_not_sampled_has_no_probability():
+    for variant in LimsiVariant:
+        learner = limsi(variant)()
+        kinds = []
+        for source in SOURCES[:5]:
+            kinds.append(type(learner.propose(Sentence(source))))
+            update(learner, source, "", 0.5)
+        sampled = [Proposal] * 3 if variant is LimsiVariant.SAMPLING else [str] * 3
+        assert kinds == [str, str, *sampled]  # first, each arm is played once
 
 
 def test_limsi_beats_a_seed_system_with_wrong_weights():

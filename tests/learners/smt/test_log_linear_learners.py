@@ -1,5 +1,6 @@
 """Expected loss and zeroth order on log-linear weights, with steps worked out by hand."""
 
+from collections import Counter
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,14 +9,19 @@ import pytest
 from learners.bandit.control_variates import RunningMean
 from learners.bandit.optimiser import OptimiserConfig
 from learners.bandit.schedule import AnnealingSchedule
+from learners.contract import Proposal, Sentence
+from learners.smt.configs import DecoderKind
 from learners.smt.forest import Derivation
+from learners.smt.hypergraph import Hypergraph
 from learners.smt.log_linear_learners import (
     LogLinearExpectedLossConfig,
     LogLinearExpectedLossLearner,
     LogLinearZerothOrderConfig,
     LogLinearZerothOrderLearner,
 )
-from tests.learners.rounds import propose, update
+from learners.smt.proposals import sampled_proposal
+from tests.learners.rounds import propose, sample_with_probability, update
+from tests.learners.smt import toy_language
 from tests.learners.smt.learner_fixtures import (
     ADADELTA,
     SGD,
@@ -66,6 +72,65 @@ def test_samples_follow_the_scaled_weights():
     unnormalised = np.exp(10 * np.array([0.7, 0.3, 0.7]))
     frequencies = [sampled.count(one.translation) / len(sampled) for one in CANDIDATES]
     assert frequencies == pytest.approx((unnormalised / unnormalised.sum()).tolist(), abs=0.03)
+
+
+TWO_WAYS = [*CANDIDATES, Derivation(SECOND, np.array([1.0, 0, 1]))]  # the second translation has two derivations
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.5])
+def test_a_sample_has_the_probability_of_its_translation_at_the_temperature(temperature):
+    schedule = AnnealingSchedule(temperature=temperature, start=None)
+    config = LogLinearExpectedLossConfig(weight_scale=2.0, schedule=schedule)
+    learner = LogLinearExpectedLossLearner(ListTranslator(default=TWO_WAYS), config, RunningMean(), seed=1)
+    unnormalised = np.exp(2.0 / temperature * np.array([0.7, 0.3, 0.7, 0.6]))
+    first, second, third, other = unnormalised / unnormalised.sum()
+    expected = {"a c c": first, SECOND: second + other, "a b": third}
+    sampled = dict(sample_with_probability(learner, "x") for _ in range(100))
+    assert sampled == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("kind", DecoderKind)
+def test_the_probability_of_a_sample_is_that_among_all_derivations_of_the_decoder(kind):
+    decoder = toy_language.translator(kind)
+    config = LogLinearExpectedLossConfig(weight_scale=0.5, schedule=AnnealingSchedule(temperature=0.7, start=None))
+    learner = LogLinearExpectedLossLearner(decoder, config, RunningMean(), seed=1)
+    source = "den hund habe ich gesehen"
+    weights = 0.5 * decoder.weights
+    graph = decoder.forest(source, weights).graph
+    forest = Hypergraph(graph, str)
+    total: Counter = Counter()
+    for words, features, _ in toy_language.derivations(graph):
+        total[forest._text(words)] += np.exp(features @ weights / 0.7)
+    for _ in range(20):
+        text, probability = sample_with_probability(learner, source)
+        ids = " ".join(str(decoder.model.target_words.id_of(word)) for word in text.split())
+        assert probability == pytest.approx(total[ids] / sum(total.values()))
+
+
+def test_a_certain_translation_has_a_log_probability_of_zero():
+    """Where rounding leaves a number above 0, which no probability has."""
+    only = [Derivation("a", np.array([0.1, 0.2, 0.3]))]
+    learner = LogLinearExpectedLossLearner(
+        ListTranslator(default=only), LogLinearExpectedLossConfig(), RunningMean(), seed=1
+    )
+    assert learner.propose(Sentence("x")) == Proposal("a", 0.0)
+    assert sampled_proposal(only[0], 1e-16) == Proposal("a", 0.0)
+
+
+@pytest.mark.parametrize(("translation", "text"), [("", "-"), ("rope " * 800 + "x", ("rope " * 800).strip())])
+def test_a_text_that_is_not_as_sampled_has_no_probability(translation, text):
+    derivations = [Derivation(translation, np.array([0.0, 0, 0]))]
+    learner = LogLinearExpectedLossLearner(
+        ListTranslator(default=derivations), LogLinearExpectedLossConfig(), RunningMean(), seed=1
+    )
+    assert learner.propose(Sentence("x")) == Proposal(text, None)
+
+
+def test_zeroth_order_and_frozen_learners_propose_plain_texts():
+    """The probability of a translation under random weights is not known, and the best translation is not sampled."""
+    frozen = expected_loss(schedule=AnnealingSchedule(start=0, temperature_decay=1e-4))
+    for learner in (zeroth_order(), frozen):
+        assert isinstance(learner.propose(Sentence("s1")), str)
 
 
 def test_a_temperature_divides_scores_and_gradient():

@@ -5,9 +5,10 @@ import pytest
 
 from learners.bandit.control_variates import NoControlVariate
 from learners.bandit.optimiser import Method, OptimiserConfig
+from learners.contract import Proposal, Sentence
 from learners.smt.forest import Derivation
 from learners.smt.target_ngrams import TargetNgramConfig, TargetNgramLearner, differing_ngrams
-from tests.learners.rounds import propose, update
+from tests.learners.rounds import propose, sample_with_probability, update
 from tests.learners.smt.list_translator import ListTranslator
 
 BUCKETS = 1 << 16
@@ -49,6 +50,27 @@ def test_a_new_learner_samples_from_the_scaled_tuned_weights():
     one = learner()
     share = np.mean([propose(one, "x") == "red cord" for _ in range(4_000)])
     assert share == pytest.approx(1 / (1 + np.exp(-0.1)), abs=0.03)
+
+
+def test_a_sample_has_its_probability_among_the_candidates():
+    one = learner(optimiser=OptimiserConfig(Method.SGD, learning_rate=0.5, clip_norm=None))
+    update(one, "x", propose(one, "x"), 0.8)
+    indices, counts = differing_ngrams([each.translation for each in ROPES], BUCKETS)
+    unnormalised = np.exp(np.array([1.0, 0.9]) + counts @ one.save().arrays["vector"][indices])
+    expected = dict(zip((each.translation for each in ROPES), unnormalised / unnormalised.sum(), strict=True))
+    assert dict(sample_with_probability(one, "x") for _ in range(50)) == pytest.approx(expected)
+
+
+def test_a_candidate_that_is_sampled_by_rounding_has_a_finite_log_probability(monkeypatch):
+    apart = [Derivation("a", np.array([1_000.0])), Derivation("b", np.array([0.0]))]
+    one = TargetNgramLearner(
+        ListTranslator(default=apart, weights=np.array([1.0])),
+        TargetNgramConfig(weight_scale=1.0),
+        NoControlVariate(),
+        seed=1,
+    )
+    monkeypatch.setattr(np, "searchsorted", lambda *_, **__: 1)
+    assert one.propose(Sentence("x")) == Proposal("b", -1_000.0)
 
 
 def test_a_step_follows_the_gradient_of_the_sample():

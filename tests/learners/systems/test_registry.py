@@ -8,7 +8,7 @@ import pytest
 from learners.bandit.expected_loss import ExpectedLossConfig, ExpectedLossLearner
 from learners.bandit.gradient import GradientLearner
 from learners.bandit.optimiser import Method
-from learners.contract import PLACEHOLDER, StaticSystem
+from learners.contract import PLACEHOLDER, Proposal, Sentence, StaticSystem, as_proposal
 from learners.errors import UnknownSystemError
 from learners.nmt.static import StaticTranslator
 from learners.seed_models.catalogue import BNMT
@@ -16,6 +16,7 @@ from learners.seed_models.store import ModelStore
 from learners.snapshot import Snapshot
 from learners.systems.registry import FAMILIES, SYSTEMS, find_system
 from learners.systems.system import BanditSystem
+from task.limits import is_log_probability
 from tests.learners import tiny
 from tests.learners.nmt.toys import TINY, tiny_translator
 from tests.learners.rounds import propose, update
@@ -44,6 +45,10 @@ NAMES = [
     "LIMSI-UCB1-SAMPLING",
     "LIMSI-UCB1-SELECT",
 ]
+SAMPLERS = {
+    *("WNMT-EL", "BNMT-EL", "BNMT-EL-CV", "BNMT-EL-VALUE"),
+    *("SMT-EL-CV-ADADELTA", "SMT-EL-CV-ADAM", "SMT-EL-WORDS", "LIMSI-UCB1-SAMPLING"),
+}
 SLOW_STARTERS = {"SMT-EL-WORDS"}  # learns only where words have more than one translation
 SOURCES = [source for source, _ in tiny.sentences(4, seed=8)] + ["xk-77 ☃", "rot " * 300]
 
@@ -72,6 +77,19 @@ def test_every_system_plays_and_the_same_seed_plays_the_same(name, store):
     assert play(system.new_learner(store, 1)) == proposed
     if not system.stochastic:
         assert play(system.new_learner(store, 2)) == proposed
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_systems_that_sample_log_a_probability_and_no_others(name, store):
+    learner, proposals = find_system(name).new_learner(store, 1), []
+    for source in SOURCES[:4]:
+        proposals.append(learner.propose(Sentence(source)))
+        update(learner, source, as_proposal(proposals[-1]).translation, 0.5)
+    assert isinstance(proposals[-1], Proposal) == (name in SAMPLERS)
+    if name in SAMPLERS:
+        logged = [one.log_probability for one in map(as_proposal, proposals) if one.log_probability is not None]
+        assert logged
+        assert all(map(is_log_probability, logged))
 
 
 def learned_parameters(learner):
