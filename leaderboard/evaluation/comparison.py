@@ -1,4 +1,4 @@
-"""Several systems on the same references: their scores with intervals, and their differences to the first of them.
+"""Several systems on the same references: their scores with intervals, and their differences from the first of them.
 
 Neighbouring sentences are alike, so blocks of them are resampled, and all systems with the same draws: the differences
 are paired.

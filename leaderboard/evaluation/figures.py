@@ -1,4 +1,4 @@
-"""Figures of an evaluation: differences to the first system over sentences, and learning curves by block."""
+"""Figures of an evaluation: differences from the first system over sentences, and learning curves by block."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

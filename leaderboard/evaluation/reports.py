@@ -39,7 +39,7 @@ class Cell:
         }
 
     def text(self) -> str:
-        """Return the number with its interval or, where it is known, with its difference to the first row."""
+        """Return the number with its interval or, where it is known, with its difference from the first row."""
         if self.value is None:
             return "-"
         number = f"{self.value:.{self.digits}f}"

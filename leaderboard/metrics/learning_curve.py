@@ -5,7 +5,7 @@ doubles, the error becomes ``S = 100 * 2^b`` percent of what it was: 100 is no l
 forgetting. The unit model fits the error of each block alone, the cumulative-average model the error over all blocks up
 to it.
 
-Errors are TER, ``100 - BLEU``, or ``1 - reward``: scores for which less is better.
+Errors are TER, ``100 - BLEU``, or ``1 - reward``: scores for which lower is better.
 """
 
 import math

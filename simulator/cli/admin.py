@@ -22,9 +22,7 @@ from simulator.errors import UsagePlanError
 from simulator.tasks import DEFAULT_STORE
 from task.times import iso_time
 
-app = typer.Typer(
-    help="Manage a task: participants, keys, phases, runs, the leaderboard, archives.", no_args_is_help=True
-)
+app = typer.Typer(help="Manage participants, keys, phases, runs and archives.", no_args_is_help=True)
 participant = typer.Typer(help="Manage participants.", no_args_is_help=True)
 key = typer.Typer(
     help="Manage the API keys of a participant. A key is shown once, and stored as its hash.", no_args_is_help=True
@@ -49,7 +47,7 @@ PlanOption = Annotated[
     typer.Option(
         "--usage-plan",
         envvar="BANDITMT_USAGE_PLAN",
-        help="On AWS: the stack's output UsagePlan. The key is then registered with API Gateway too.",
+        help="On AWS: the stack's output UsagePlan. Keys are then added and removed in API Gateway, too.",
     ),
 ]
 

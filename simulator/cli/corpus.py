@@ -72,7 +72,10 @@ def synth(
     metric: MetricName = SENTENCE_BLEU.name,
     noise: Noise = NO_NOISE,
     documents: Annotated[
-        bool, typer.Option(help="Serve pages of products of one category as documents, and tell where they begin.")
+        bool,
+        typer.Option(
+            help="Serve pages of products of one category as documents, and tell participants where they begin."
+        ),
     ] = False,
     processes: Processes = 2,
 ) -> None:
@@ -144,7 +147,8 @@ def debian(
     metric: MetricName = SENTENCE_BLEU.name,
     noise: Noise = NO_NOISE,
     documents: Annotated[
-        bool, typer.Option(help="Keep message catalogues together as documents, and tell where they begin.")
+        bool,
+        typer.Option(help="Keep message catalogues together as documents, and tell participants where they begin."),
     ] = False,
     processes: Processes = 2,
 ) -> None:
@@ -203,7 +207,10 @@ def stats(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     markdown: Annotated[bool, typer.Option(help="Print a Markdown table.")] = False,
 ) -> None:
-    """Print the statistics of tasks next to those of the WMT 2017 task, and mark what is out of range."""
+    """Compare the statistics of tasks with the WMT 2017 task.
+
+    Values outside the accepted range are marked.
+    """
     for name in phase or ():
         _require_phase(name)
     found = {str(path): measure_task(Task.open(path), sentence_bleu, parts=phase) for path in tasks}

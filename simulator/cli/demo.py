@@ -36,9 +36,10 @@ class DemoOptions:
 
 
 def demo() -> None:
-    """Make a small task, let eight systems play it, and show the leaderboard.
+    """Run a small competition, from the task to the leaderboard.
 
-    This takes some minutes the first time, and seconds after that.
+    Makes a small synthetic task, lets eight systems play it, and shows the leaderboard. This takes some minutes
+    the first time, and seconds after that.
     """
     run_demo(DEMO)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # numpy takes a moment to load, and only these commands need 
 
 app = typer.Typer(
     name="evaluate",
-    help="Measure translations: in files of lines (plain or gzipped), in a TSV file, or in runs of a store.",
+    help="Measure how good translations are, and how systems adapt. The texts come from files or runs.",
     no_args_is_help=True,
 )
 
@@ -39,40 +39,49 @@ class DocumentMetric(StrEnum):
 References = Annotated[Path | None, typer.Option(help="File of references.", show_default=False)]
 Hypotheses = Annotated[
     list[str] | None,
-    typer.Option(help="File of hypotheses, or NAME=FILE; repeat it for several systems. The first is the baseline."),
+    typer.Option(help="File of hypotheses, or NAME=FILE. Repeat it for several systems; the first is the baseline."),
 ]
 Tsv = Annotated[
-    Path | None, typer.Option("--tsv", help="TSV file with a header: reference, source, document, and the systems.")
+    Path | None,
+    typer.Option(
+        "--tsv", help="TSV file whose first line names the columns: reference, source, document, and the systems."
+    ),
 ]
-Runs = Annotated[list[str] | None, typer.Option("--run", help="Id of a run in the store; repeat it for several.")]
+Runs = Annotated[
+    list[str] | None, typer.Option("--run", help="The id of a run in the store; repeat it for several runs.")
+]
 Csv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
 Latex = Annotated[bool, typer.Option("--latex", help="Print a LaTeX table.")]
-Figure = Annotated[Path | None, typer.Option(help="Draw a figure into this file: .svg, .png or .pdf.")]
+Figure = Annotated[Path | None, typer.Option(help="Write a figure to this file: .svg, .png or .pdf.")]
 
 
 @app.command()
 def recall(
     language: Annotated[
-        str | None, typer.Option(help="Language of the references, for its stop words; needed unless --subwords.")
+        str | None,
+        typer.Option(help="Language of the references, whose stop words do not count. Required unless --subwords."),
     ] = None,
     references: References = None,
     hypotheses: Hypotheses = None,
     tsv: Tsv = None,
     runs: Runs = None,
     store: StoreOption = DEFAULT_STORE,
-    subwords: Annotated[bool, typer.Option(help="Count every token, without stop words.")] = False,
+    subwords: Annotated[bool, typer.Option(help="Count every token, stop words included.")] = False,
     training: Annotated[
-        Path | None, typer.Option(help="Target side of the training text: its words do not count, only novel ones do.")
+        Path | None, typer.Option(help="Target side of the training text. Count only words that it does not have.")
     ] = None,
     repetitions: Annotated[
-        int, typer.Option(help="Tell apart words with up to so many earlier references.", min=0)
+        int, typer.Option(help="Report words with up to this many earlier references: 1 for R0 and R1.", min=0)
     ] = 1,
     as_json: JsonOption = False,
     as_csv: Csv = False,
     as_latex: Latex = False,
     figure: Figure = None,
 ) -> None:
-    """Recall of content words that are new (R0) or were confirmed once (R1), and of both (R0+1)."""
+    """Measure the recall of new words and of words seen once.
+
+    Prints the recall of content words that no earlier reference has (R0), that exactly one has (R1), and both (R0+1).
+    """
     from leaderboard.evaluation.measures import recall_measures
 
     if (language is None) != subwords:
@@ -97,7 +106,7 @@ def ter(
     as_latex: Latex = False,
     figure: Figure = None,
 ) -> None:
-    """Translation edit rate, beside corpus BLEU."""
+    """Measure translation edit rate (TER), and corpus BLEU."""
     from leaderboard.evaluation.measures import bleu_measure, ter_measure
 
     texts = _texts(references, hypotheses, tsv, runs, store)
@@ -111,13 +120,13 @@ def sentence_bleu(
     tsv: Tsv = None,
     runs: Runs = None,
     store: StoreOption = DEFAULT_STORE,
-    smoothing: Annotated[Smoothing, typer.Option(help="How single sentences are smoothed.")] = Smoothing.ADD_ONE_HIGHER,
+    smoothing: Annotated[Smoothing, typer.Option(help="How sentence BLEU is smoothed.")] = Smoothing.ADD_ONE_HIGHER,
     as_json: JsonOption = False,
     as_csv: Csv = False,
     as_latex: Latex = False,
     figure: Figure = None,
 ) -> None:
-    """Mean of smoothed sentence BLEU, beside corpus BLEU."""
+    """Measure the mean of sentence BLEU, and corpus BLEU."""
     from leaderboard.evaluation.measures import bleu_measure, sentence_bleu_measure
 
     texts = _texts(references, hypotheses, tsv, runs, store)
@@ -131,17 +140,20 @@ def slope(
     tsv: Tsv = None,
     runs: Runs = None,
     store: StoreOption = DEFAULT_STORE,
-    error: Annotated[ErrorRate, typer.Option(help="Error of a block.")] = ErrorRate.TER,
+    error: Annotated[ErrorRate, typer.Option(help="How the error of a block is measured.")] = ErrorRate.TER,
     model: Annotated[
         CurveModel, typer.Option(help="Fit the error of each block, or the error over all blocks so far.")
     ] = CurveModel.UNIT,
-    block_words: Annotated[int, typer.Option(help="Reference words in a block.", min=1)] = 1_000,
+    block_words: Annotated[int, typer.Option(help="Reference words per block.", min=1)] = 1_000,
     as_json: JsonOption = False,
     as_csv: Csv = False,
     as_latex: Latex = False,
     figure: Figure = None,
 ) -> None:
-    """Percentage slope S of the learning curve: below 100 a system learns, above it forgets."""
+    """Measure the percentage slope S of the learning curve.
+
+    A system learns if S is below 100, and forgets if S is above 100.
+    """
     from leaderboard.evaluation.comparison import EvaluationError
     from leaderboard.evaluation.figures import learning_figure, save_figure
     from leaderboard.evaluation.learning import learning_curves
@@ -162,7 +174,7 @@ def slope(
 @app.command()
 def reliability(
     references: Annotated[Path, typer.Option(help="References of the held-out parts of all documents.")],
-    documents: Annotated[Path, typer.Option(help="File with the document of each line.")],
+    documents: Annotated[Path, typer.Option(help="File with the document id of each line.")],
     baseline: Annotated[Path, typer.Option(help="Output without adaptation.")],
     adapted: Annotated[Path, typer.Option(help="Output after adapting up to and including each document.")],
     final: Annotated[Path, typer.Option(help="Output after adapting to all documents.")],
@@ -171,7 +183,10 @@ def reliability(
     as_csv: Csv = False,
     as_latex: Latex = False,
 ) -> None:
-    """Backward reliability: what a system that went on adapting has forgotten of earlier documents."""
+    """Measure what a system forgets while it keeps adapting.
+
+    Prints its backward reliability: for each document, the gain after adapting to it, and the drift since then.
+    """
     from leaderboard.evaluation.comparison import EvaluationError, check_aligned
     from leaderboard.evaluation.measures import bleu_measure, ter_measure
     from leaderboard.evaluation.reports import reliability_report
@@ -198,17 +213,24 @@ def reliability(
 
 @app.command()
 def repetition(
-    sources: Annotated[list[str], typer.Option(help="File of source sentences, or NAME=FILE; repeat it for several.")],
+    sources: Annotated[
+        list[str], typer.Option(help="File of source sentences, or NAME=FILE. Repeat it for several texts.")
+    ],
     documents: Annotated[
-        Path | None, typer.Option(help="File with the document of each line: a rate for each.")
+        Path | None, typer.Option(help="File with the document id of each line, to print a rate per document.")
     ] = None,
-    window: Annotated[int, typer.Option(help="Words in a window.", min=1)] = 1_000,
-    policy: Annotated[WindowPolicy, typer.Option(help="Which windows are counted.")] = WindowPolicy.SLIDING,
+    window: Annotated[int, typer.Option(help="Words per window.", min=1)] = 1_000,
+    policy: Annotated[
+        WindowPolicy, typer.Option(help="Whether windows slide by one word, or lie side by side.")
+    ] = WindowPolicy.SLIDING,
     as_json: JsonOption = False,
     as_csv: Csv = False,
     as_latex: Latex = False,
 ) -> None:
-    """Repetition rate: how much a text repeats itself, and so how much adaptation can win on it."""
+    """Measure how much a text repeats itself.
+
+    Prints the repetition rate. The higher it is, the more a system can gain by adapting.
+    """
     from leaderboard.evaluation.reports import repetition_report
 
     texts: dict[str, list[str]] = {}
@@ -217,7 +239,7 @@ def repetition(
         texts[name] = list(read_lines(path))
     if documents:
         if len(texts) > 1:
-            raise typer.BadParameter("--documents goes with one file of sources")
+            raise typer.BadParameter("--documents needs exactly one file of sources")
         (text,) = texts.values()
         texts.update(group_by_document(list(read_lines(documents)), text))
     counts = {name: repetition_counts(text, window=window, policy=policy) for name, text in texts.items()}
@@ -227,7 +249,7 @@ def repetition(
 def _texts(
     references: Path | None, hypotheses: Sequence[str] | None, tsv: Path | None, runs: Sequence[str] | None, store: str
 ) -> Texts:
-    """Read the texts from the one place that was named."""
+    """Return the texts from the one source that the options name; raise BadParameter if they name none or several."""
     places = [bool(references or hypotheses), tsv is not None, bool(runs)]
     if sum(places) != 1:
         raise typer.BadParameter("give --references and --hypotheses, or --tsv, or --run")
@@ -258,7 +280,7 @@ def _score(
     if figure:
         _refuse_other_figures(figure)
         if len(texts.systems) < 2:
-            raise typer.BadParameter("--figure draws differences to the first system: give at least two")
+            raise typer.BadParameter("--figure draws differences from the first system: give at least two systems")
         curves = {measure.name: difference_curves(texts.systems, texts.references, measure) for measure in measures}
         save_figure(difference_figure(curves, next(iter(texts.systems))), figure)
     _print(score_report(evaluation), as_json, as_csv, as_latex)
@@ -288,14 +310,14 @@ def _print_table(report: "Report") -> None:
     table = Table(box=None, padding=(0, 1), header_style="bold")
     table.add_column(report.heading, overflow="fold")
     for column in report.columns:
-        table.add_column(column + (" (less is better)" if column in report.lower_is_better else ""), justify="right")
+        table.add_column(column + (" (lower is better)" if column in report.lower_is_better else ""), justify="right")
     for name, cells in report.rows:
         table.add_row(name, *(cell.text().replace(" (", "\n(") for cell in cells))
     console = Console()
     console.print(table)
     if any(cell.interval or cell.difference for _, cells in report.rows for cell in cells):
         console.print(
-            "[low, high]: 95 % interval; (...): difference to the first row",
+            "[low, high]: 95 % interval; (...): difference from the first row",
             style="dim",
             highlight=False,
             markup=False,

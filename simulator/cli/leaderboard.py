@@ -50,7 +50,10 @@ def leaderboard(
         Path | None, typer.Option(help="Write the web page with the data of this phase to this folder.")
     ] = None,
 ) -> None:
-    """Show the leaderboard of a phase, with everything that the organiser may see."""
+    """Show the leaderboard of a phase.
+
+    This is the view of the organiser, which hides nothing.
+    """
     if sum((as_json, as_csv, as_latex)) > 1:
         raise typer.BadParameter("--json, --csv and --latex cannot be combined: choose one")
     board = load_board(phase, store)

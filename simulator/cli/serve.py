@@ -45,7 +45,7 @@ def serve(
     ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print the address and the first key as JSON.")] = False,
 ) -> None:
-    """Run the service and the leaderboard page on this machine, until Ctrl-C."""
+    """Run the service and the leaderboard page until Ctrl-C."""
     template = SamTemplate.load(stage)  # first, because the stage may not exist
     opened = open_or_create_store(store)
     try:

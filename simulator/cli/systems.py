@@ -19,7 +19,7 @@ UNWRAPPED_WIDTH = 1_000  # columns without a terminal, so that a search of the l
 
 
 def systems(as_json: JsonOption = False) -> None:
-    """List the systems that can be played, with their origin and their seed models."""
+    """List all systems, with their origin and seed models."""
     from learners.systems.registry import SYSTEMS
 
     rows = [

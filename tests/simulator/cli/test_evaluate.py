@@ -62,7 +62,7 @@ def test_systems_can_be_named(capsys, files):
 def test_the_table_says_what_its_numbers_mean(capsys, files):
     assert run(["evaluate", "ter", *files]) == 0
     printed = capsys.readouterr().out
-    assert "TER (less is better)" in printed
+    assert "TER (lower is better)" in printed
     assert "TER|nrefs:1|case:mixed|tok:none|norm:no|punct:yes|asian:no|v:1" in printed
 
 
