@@ -1,121 +1,39 @@
 """``banditmt-play``: play a shared task with any translator that reads and writes lines.
 
-The translator is started once. It reads one source sentence per line from its standard input and writes one translation
-per line to its standard output, and must flush its output after each line. Lines are UTF-8 and end with a line feed.
+The translator is started once. It reads one source sentence per line and writes one translation per line; with
+``--feedback`` it then reads one line of JSON with the score of that translation. ``line_translator`` has the details.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
-import threading
 from collections.abc import Sequence
-from contextlib import suppress
-from types import TracebackType
-from typing import IO, cast
+from typing import IO
 
 from banditmt_client._version import __version__
+from banditmt_client.about import describe
 from banditmt_client.client import KEY_VARIABLE, URL_VARIABLE, Client
-from banditmt_client.errors import BanditError
+from banditmt_client.errors import BanditError, ConflictError
+from banditmt_client.line_translator import LineTranslator, TranslatorError
 from banditmt_client.run import Run
 
 ROUNDS_PER_REPORT = 100
-SILENCE_WARNING_SECONDS = 10.0  # without output, until a warning says what may be wrong
 
 
-class TranslatorError(Exception):
-    """The translator could not be started, or stopped translating."""
+class FinishedError(Exception):
+    """The system has finished the phase, and the participant did not ask for another run."""
 
 
-class LineTranslator:
-    """A child process that translates line by line. A context manager that stops the process on exit.
-
-    Args:
-        command: The program and its arguments.
-
-    Raises:
-        TranslatorError: The program could not be started.
-    """
-
-    def __init__(self, command: Sequence[str]) -> None:
-        try:
-            # In bytes: text mode would also end a line at a carriage return, and every later line would be off by one.
-            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        except OSError as problem:
-            raise TranslatorError(f"cannot start {command[0]!r}: {problem.strerror or problem}") from None
-        self._input, self._output = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
-        self._warned = False
-
-    def __enter__(self) -> LineTranslator:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        with suppress(OSError):  # the translator may have exited already
-            self._input.close()
-        self._output.close()
-        try:
-            self._process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-
-    def translate(self, source: str) -> str:
-        """Write one line to the translator and return the line that it writes.
-
-        Args:
-            source: The source sentence.
-
-        Returns:
-            The translation, with each run of white space replaced by one space. The source if the line is empty,
-            because the protocol has no empty translations.
-
-        Raises:
-            TranslatorError: The translator exited, or its output is not UTF-8.
-        """
-        try:
-            self._input.write(source.encode() + b"\n")
-            self._input.flush()
-            line = self._read_line().decode()
-        except (OSError, UnicodeError) as problem:
-            raise TranslatorError(f"communication with the translator failed: {problem}") from None
-        if not line:
-            status = self._process.wait()
-            raise TranslatorError(f"the translator exited with code {status} before it translated {source!r}")
-        return " ".join(line.split()) or source
-
-    def _read_line(self) -> bytes:
-        """Return the next line, however long it takes. The first long silence causes a warning."""
-        if self._warned:
-            return self._output.readline()
-        timer = threading.Timer(SILENCE_WARNING_SECONDS, self._warn)
-        timer.daemon = True
-        timer.start()
-        try:
-            return self._output.readline()
-        finally:
-            timer.cancel()
-
-    def _warn(self) -> None:
-        self._warned = True
-        print(
-            f"banditmt-play: no output from the translator for {SILENCE_WARNING_SECONDS:g} s, still waiting; "
-            "it must flush its output after every line",
-            file=sys.stderr,
-            flush=True,
-        )
-
-
-def play(run: Run, translator: LineTranslator, *, report: IO[str]) -> None:
+def play(run: Run, translator: LineTranslator, *, report: IO[str], feedback: bool = False) -> None:
     """Translate all sentences of a run that have no translation yet.
 
     Args:
         run: The run.
         translator: The translator.
         report: The stream to print progress to.
+        feedback: Whether the translator reads the feedback on each translation.
 
     Raises:
         BanditError: A call of the service failed; see ``banditmt_client.errors``.
@@ -126,11 +44,47 @@ def play(run: Run, translator: LineTranslator, *, report: IO[str]) -> None:
         file=report,
     )
     for sentence in run:
-        run.submit(translator.translate(sentence.source))
+        score = run.submit(translator.translate(sentence.source))
+        if feedback:
+            translator.learn(score, run.last.post_edit if run.last else None)
         progress = run.progress
         if progress.index % ROUNDS_PER_REPORT == 0 or progress.finished:
             mean = progress.cumulative_reward / progress.index
             print(f"{progress.index:,} of {progress.total:,} rounds, mean reward {mean:.4f}", file=report, flush=True)
+
+
+def open_run(client: Client, phase: str, system: str, *, again: bool) -> Run:
+    """Return a new or unfinished run. After a finished run, ask on the terminal before another one is started.
+
+    Args:
+        client: The client.
+        phase: The phase.
+        system: The name of the system.
+        again: Whether to start another run without asking.
+
+    Raises:
+        FinishedError: The system has finished the phase, and another run was not asked for.
+        BanditError: A call of the service failed; see ``banditmt_client.errors``.
+    """
+    try:
+        return client.open_run(phase=phase, system=system, again=again)
+    except ConflictError as conflict:
+        if not conflict.run or not _is_repeatable(client, phase):
+            raise
+        progress = client.get_run(conflict.run).progress
+    what = (
+        f"{system} has finished phase {phase} with a mean reward of {progress.cumulative_reward / progress.total:.4f}"
+    )
+    if not sys.stdin.isatty():
+        raise FinishedError(f"{what}; to start another run, pass --again")
+    print(f"{what}. Start another run? [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise FinishedError("nothing was started")
+    return client.open_run(phase=phase, system=system)
+
+
+def _is_repeatable(client: Client, name: str) -> bool:
+    return any(phase.repeatable for phase in client.phases() if phase.name == name)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -140,12 +94,29 @@ def _parser() -> argparse.ArgumentParser:
         epilog=f"The API key is read from {KEY_VARIABLE}, the service address from {URL_VARIABLE} or --url. "
         "An interrupted run resumes where it stopped.",
     )
-    parser.add_argument("--phase", required=True, help="the phase to play, such as mock, dev or training")
-    parser.add_argument("--system", required=True, help="the name of your system on the leaderboard")
+    parser.add_argument("--about", action="store_true", help="print what the task says about itself, and play nothing")
+    parser.add_argument("--phase", help="the phase to play, such as mock, dev or training")
+    parser.add_argument("--system", help="the name of your system on the leaderboard")
     parser.add_argument("--url", help="the address of the service")
+    parser.add_argument(
+        "--feedback",
+        action="store_true",
+        help="after each translation, write a line of JSON with its score (and post_edit, or null) to the translator",
+    )
+    parser.add_argument("--again", action="store_true", help="start another run if the last one is finished")
     parser.add_argument("--version", action="version", version=f"banditmt-play {__version__}")
-    parser.add_argument("command", nargs="+", metavar="COMMAND", help="the translator and its arguments, after --")
+    parser.add_argument("command", nargs="*", metavar="COMMAND", help="the translator and its arguments, after --")
     return parser
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    required = {"--phase": options.phase, "--system": options.system, "COMMAND": options.command}
+    missing = [name for name, value in required.items() if not value]
+    if missing and not options.about:
+        parser.error(f"the following arguments are required: {', '.join(missing)}")
+    return options
 
 
 def _missing_setting(url: str | None) -> str:
@@ -169,14 +140,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code: 0 on success, 1 on failure, 130 after Ctrl-C.
     """
-    options = _parser().parse_args(arguments)
+    options = _parse(arguments)
     if missing := _missing_setting(options.url):
         print(f"banditmt-play: {missing}", file=sys.stderr)
         return 1
     try:
-        with Client(url=options.url) as client, LineTranslator(options.command) as translator:
-            play(client.open_run(phase=options.phase, system=options.system), translator, report=sys.stderr)
-    except (BanditError, TranslatorError) as problem:
+        with Client(url=options.url) as client:
+            if options.about:
+                print(describe(client.task()))
+                return 0
+            run = open_run(client, options.phase, options.system, again=options.again)
+            with LineTranslator(options.command) as translator:
+                play(run, translator, report=sys.stderr, feedback=options.feedback)
+    except (BanditError, TranslatorError, FinishedError) as problem:
         print(f"banditmt-play: {problem}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -1,12 +1,15 @@
 """``banditmt-play``: any program that reads and writes lines can play."""
 
+import io
+import json
 import subprocess
 import sys
 
 import pytest
 
-from banditmt_client import play
-from tests.client_sdk.fake_service import KEY, serving
+from banditmt_client import line_translator, play
+from banditmt_client.line_translator import LineTranslator, TranslatorError
+from tests.client_sdk.fake_service import KEY, RUN, score_of, serving
 
 UPPERCASE = [sys.executable, "-u", "-c", "import sys\nfor line in sys.stdin: print(line.strip().upper())"]
 
@@ -15,11 +18,11 @@ UPPERCASE = [sys.executable, "-u", "-c", "import sys\nfor line in sys.stdin: pri
 def run_play(monkeypatch, capsys):
     """A function that runs banditmt-play with a translator; returns exit code, standard error and translations."""
 
-    def run(*command, sentences=("eins", "zwei drei")):
-        with serving(sentences) as server:
+    def run(*command, options=(), sentences=("eins", "zwei drei"), post_edits=()):
+        with serving(sentences, post_edits=post_edits) as server:
             monkeypatch.setenv("BANDITMT_API_KEY", KEY)
             monkeypatch.setenv("BANDITMT_URL", server.url)
-            code = play.main(["--phase", "dev", "--system", "uppercase", "--", *command])
+            code = play.main(["--phase", "dev", "--system", "uppercase", *options, "--", *command])
             return code, capsys.readouterr().err, [translation for _, translation, _ in server.service.ledger]
 
     return run
@@ -32,9 +35,20 @@ def test_a_line_translator_plays_a_run(run_play):
     assert "2 of 2 rounds, mean reward 0." in error
 
 
-def test_an_empty_line_is_replaced_by_the_source(run_play):
-    code, _, translations = run_play(sys.executable, "-u", "-c", "for _ in range(2): input(); print()")
-    assert (code, translations) == (0, ["eins", "zwei drei"])
+@pytest.mark.parametrize("empty", ["", " ", "\\t", "\\u3000"])
+def test_an_empty_line_ends_the_run_with_advice(empty, run_play):
+    code, error, translations = run_play(sys.executable, "-c", f"print(input()); input(); print('{empty}')")
+    assert (code, translations) == (1, ["eins"])
+    assert error.splitlines()[-1] == (
+        "banditmt-play: the translator wrote an empty line for 'zwei drei': there are no empty translations, "
+        "so let it write its best guess, such as the source sentence itself"
+    )
+
+
+def test_a_python_translator_need_not_flush(run_play, monkeypatch):
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+    code, _, translations = run_play(sys.executable, "-c", "for _ in range(2): print(input().upper())")
+    assert (code, translations) == (0, ["EINS", "ZWEI DREI"])
 
 
 def test_runs_of_white_space_become_one_space(run_play):
@@ -63,7 +77,7 @@ def test_lines_are_utf_8_in_any_locale(run_play, monkeypatch):
 
 
 def test_a_slow_translator_causes_one_warning(run_play, monkeypatch):
-    monkeypatch.setattr(play, "SILENCE_WARNING_SECONDS", 0.1)
+    monkeypatch.setattr(line_translator, "SILENCE_WARNING_SECONDS", 0.1)
     slow = "import time\nfor _ in range(3): line = input(); time.sleep(0.5); print(line)"
     code, error, translations = run_play(sys.executable, "-u", "-c", slow, sentences=["eins", "zwei", "drei"])
     assert (code, translations) == (0, ["eins", "zwei", "drei"])
@@ -130,11 +144,19 @@ def test_without_an_address_the_message_names_variable_and_option(monkeypatch, c
     assert capsys.readouterr().err == "banditmt-play: no service address: set BANDITMT_URL or pass --url\n"
 
 
-def test_a_missing_command_is_a_usage_error(capsys):
+@pytest.mark.parametrize(
+    ("arguments", "missing"),
+    [
+        (["--phase", "dev", "--system", "s"], "COMMAND"),
+        (["--phase", "dev", "--", "cat"], "--system"),
+        ([], "--phase, --system, COMMAND"),
+    ],
+)
+def test_a_missing_argument_is_a_usage_error(arguments, missing, capsys):
     with pytest.raises(SystemExit) as stopped:
-        play.main(["--phase", "dev", "--system", "s"])
+        play.main(arguments)
     assert stopped.value.code == 2
-    assert "COMMAND" in capsys.readouterr().err
+    assert capsys.readouterr().err.endswith(f"the following arguments are required: {missing}\n")
 
 
 def test_progress_is_reported_every_hundred_rounds(run_play):
@@ -143,7 +165,147 @@ def test_progress_is_reported_every_hundred_rounds(run_play):
 
 
 def test_the_streams_are_closed_even_if_the_translator_has_exited():
-    with play.LineTranslator([sys.executable, "-c", ""]) as translator:
+    with LineTranslator([sys.executable, "-c", ""]) as translator:
         translator._process.wait()
-        with pytest.raises(play.TranslatorError):
+        with pytest.raises(TranslatorError):
             translator.translate("x" * 100_000)
+        with pytest.raises(TranslatorError, match="did not read its feedback"):
+            translator.learn(0.5, "x" * 100_000)
+
+
+# feedback
+
+LEARNER = """
+import json, sys
+for line in sys.stdin:
+    print(line.strip().upper())
+    feedback = json.loads(input())
+    print(json.dumps(feedback), file=open(sys.argv[1], "a"))
+"""
+
+
+def test_a_translator_that_learns_reads_scores_and_post_edits(run_play, tmp_path):
+    learned = tmp_path / "learned"
+    code, _, translations = run_play(
+        *(sys.executable, "-c", LEARNER, str(learned)),
+        options=["--feedback"],
+        post_edits=["größe one", 'she said "two\\three"'],
+    )
+    assert (code, translations) == (0, ["EINS", "ZWEI DREI"])
+    assert [json.loads(line) for line in learned.read_text().splitlines()] == [
+        {"score": score_of("EINS"), "post_edit": "größe one"},
+        {"score": score_of("ZWEI DREI"), "post_edit": 'she said "two\\three"'},
+    ]
+
+
+def test_in_a_bandit_phase_the_post_edit_is_null(run_play, tmp_path):
+    learned = tmp_path / "learned"
+    assert run_play(sys.executable, "-c", LEARNER, str(learned), options=["--feedback"])[0] == 0
+    assert [json.loads(line)["post_edit"] for line in learned.read_text().splitlines()] == [None, None]
+
+
+def test_feedback_is_one_line_with_the_score_first_in_utf_8(run_play, tmp_path):
+    raw = tmp_path / "raw"
+    program = (
+        f"import sys\nfor line in sys.stdin.buffer: print('x'); open({str(raw)!r}, 'wb').write(next(sys.stdin.buffer))"
+    )
+    run_play(sys.executable, "-c", program, options=["--feedback"], sentences=["a"], post_edits=["größe"])
+    assert raw.read_text(encoding="utf-8") == f'{{"score": {score_of("x")!r}, "post_edit": "größe"}}\n'
+
+
+def test_without_the_option_a_translator_reads_sentences_only(run_play):
+    code, _, translations = run_play("sed", "-u", "s/^/> /", post_edits=["one", "two three"])
+    assert (code, translations) == (0, ["> eins", "> zwei drei"])
+
+
+def test_a_translator_has_time_to_save_what_it_learned(run_play, tmp_path):
+    saved = tmp_path / "saved"
+    program = "import sys, time\nfor line in sys.stdin: print('x'); input()\ntime.sleep(1); open(sys.argv[1], 'w')"
+    assert run_play(sys.executable, "-c", program, str(saved), options=["--feedback"])[0] == 0
+    assert saved.exists()
+
+
+# another run after a finished one
+
+
+class Terminal(io.StringIO):
+    """What a participant types."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def play_again(monkeypatch, capsys):
+    """A function that finishes a run, then runs banditmt-play again; returns exit code, standard error and calls."""
+
+    def run(*options, typed=None, repeatable=True):
+        with serving(["eins"]) as server:
+            monkeypatch.setenv("BANDITMT_API_KEY", KEY)
+            monkeypatch.setenv("BANDITMT_URL", server.url)
+            phase = {**server.service.phase(), "repeatable": repeatable}
+            monkeypatch.setattr(server.service, "phase", lambda: phase)
+            arguments = ["--phase", "dev", "--system", "mine", *options, "--", "cat"]
+            assert play.main(arguments) == 0
+            capsys.readouterr()
+            monkeypatch.setattr(sys, "stdin", io.StringIO() if typed is None else Terminal(typed))
+            server.service.requests.clear()
+            code = play.main(arguments)
+            return code, capsys.readouterr().err, server.service.requests.count(("POST", "/v1/runs"))
+
+    return run
+
+
+FINISHED = f"mine has finished phase dev with a mean reward of {score_of('eins'):.4f}"
+
+
+def test_without_a_terminal_a_finished_run_is_not_started_again(play_again):
+    assert play_again() == (1, f"banditmt-play: {FINISHED}; to start another run, pass --again\n", 1)
+
+
+@pytest.mark.parametrize("typed", ["y\n", "Y\n", "yes\n"])
+def test_on_a_terminal_the_participant_may_start_another_run(typed, play_again):
+    code, error, openings = play_again(typed=typed)
+    assert (code, openings) == (0, 2)
+    assert error.startswith(f"{FINISHED}. Start another run? [y/N] ")
+
+
+@pytest.mark.parametrize("typed", ["", "\n", "n\n", "what?\n"])
+def test_any_other_reply_starts_nothing(typed, play_again):
+    code, error, openings = play_again(typed=typed)
+    assert (code, openings) == (1, 1)
+    assert error == f"{FINISHED}. Start another run? [y/N] banditmt-play: nothing was started\n"
+
+
+def test_with_again_another_run_is_started_without_a_question(play_again):
+    code, error, openings = play_again("--again")
+    assert (code, openings) == (0, 1)
+    assert error == f"tested: run {RUN} of phase dev, at round 1 of 1\n"
+
+
+def test_a_phase_that_can_be_played_once_is_refused_as_the_service_does(play_again):
+    assert play_again(typed="y\n", repeatable=False) == (1, "banditmt-play: refused: already_played [request r-1]\n", 1)
+
+
+# about
+
+
+def test_about_prints_what_the_task_says_about_itself(monkeypatch, capsys):
+    with serving(["eins"] * 1_200, post_edits=["one"] * 1_200, documents=[("d", n) for n in range(1_200)]) as server:
+        monkeypatch.setenv("BANDITMT_API_KEY", KEY)
+        monkeypatch.setenv("BANDITMT_URL", server.url)
+        assert play.main(["--about"]) == 0
+    assert (
+        capsys.readouterr().out
+        == """\
+A task of few words
+languages   de to en
+text        Lowercased Moses tokens.
+signature   lower|moses
+documents   the sentences of a document come together, in order
+licence     CC0-1.0
+
+phase  state  rounds  feedback   metric         opens (UTC)       closes (UTC)  runs left
+dev    open   1,200   post-edit  sentence-bleu  2026-05-01 12:00  -             99
+"""
+    )
