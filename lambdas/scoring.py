@@ -28,21 +28,18 @@ class Scorer:
 
     def score(self, translation: str, reference: Reference, *, run: str, index: int) -> ScoredTranslation:
         """Score the translation of round ``index`` of a run. The same round always gets the same noise."""
-        true_reward, statistics = self._measure(translation, reference)
-        noise = self.feedback.parsed_noise
-        observed = true_reward if noise is None else noise.apply(true_reward, self._uniform(run, index))
-        return ScoredTranslation(observed, true_reward, statistics)
-
-    def _measure(self, translation: str, reference: Reference) -> tuple[float, bytes]:
-        if self.feedback.shows_post_edits:
+        feedback = self.feedback
+        if feedback.shows_post_edits:
             compared = post_edit_statistics(translation, reference.text, reference.wanted)
             counts, packed = compared.bleu, compared.to_bytes()
         else:
             counts = bleu.count_ngram_matches(translation, reference.text)
             packed = counts.to_bytes()
-        if self.feedback.metric is CHRF:
-            return sentence_chrf(translation, reference.text), packed
-        return bleu.sentence_score(counts), packed
+        is_chrf = feedback.metric is CHRF
+        true_reward = sentence_chrf(translation, reference.text) if is_chrf else bleu.sentence_score(counts)
+        noise = feedback.parsed_noise
+        observed = true_reward if noise is None else noise.apply(true_reward, self._uniform(run, index))
+        return ScoredTranslation(observed, true_reward, packed)
 
     def _uniform(self, run: str, index: int) -> float:
         """Return a draw from (0, 1) that is the same on every machine.

@@ -48,7 +48,7 @@ class SentenceReader:
         return parse_reference(line, has_words=record.feedback.shows_post_edits)
 
     def _line(self, side: TextSide, record: PhaseRecord, index: int) -> str:
-        number, offset = divmod(record.phase.layout.place(index).sentence, record.block_size)
+        number, offset = divmod(record.phase.layout.sentence(index), record.block_size)
         sentences = self._blocks.get((side, record.phase.name, number), self._load)
         if sentences is None:
             phase = record.phase.name

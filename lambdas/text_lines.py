@@ -32,8 +32,10 @@ def source_line(text: str, position: int | None) -> str:
 
 def parse_source(line: str, *, has_position: bool) -> Source:
     """Return the source that a line holds."""
+    if not has_position:
+        return Source(line)
     text, _, position = line.partition(SEPARATOR)
-    return Source(text, int(position) if has_position else None)
+    return Source(text, int(position))
 
 
 def reference_line(text: str, wanted: Sequence[Sequence[str]]) -> str:

@@ -90,6 +90,12 @@ class Layout:
             return Place(offset, passes_begun)
         return Place(index - passes_begun * self.block, None)
 
+    def sentence(self, index: int) -> int:
+        """Return the number of the distinct sentence that round ``index`` serves; see ``place``."""
+        if not self.blocks and 0 <= index < self.total:
+            return index  # the service asks twice in every round
+        return self.place(index).sentence
+
     def segment(self, index: int) -> tuple[int | None, int]:
         """Return the held-out pass of round ``index`` (None for a fresh sentence) and where its segment ends.
 

@@ -71,33 +71,9 @@ class Resolver(APIGatewayRestResolver):
         asked = (self.current_event.query_string_parameters or {}).get("format")
         return asked == kind if asked else (self.header("accept") or "").startswith(f"text/{kind}")
 
-    def text_fields(self, *names: str) -> list[str]:
-        """Return the named fields of the JSON body; raise BadRequestError unless all of them are strings."""
-        body = _json_object(self.current_event.raw_event)
-        values = [body.get(name) for name in names]
-        for name, value in zip(names, values, strict=True):
-            if not isinstance(value, str):
-                raise errors.BadRequestError(f"the field {name} is missing or not a string")
-        return [value for value in values if isinstance(value, str)]
-
-    def number_field(self, name: str) -> float | None:
-        """Return a field of the JSON body, or None if it is absent or null; raise BadRequestError unless a number."""
-        value = _json_object(self.current_event.raw_event).get(name)
-        if value is None:
-            return None
-        if not isinstance(value, int | float) or isinstance(value, bool):
-            raise errors.BadRequestError(f"the field {name} is not a number")
-        try:
-            return float(value)
-        except OverflowError:
-            raise errors.BadRequestError(f"the field {name} is not a number that a computer can hold") from None
-
-    def flag_field(self, name: str, *, default: bool) -> bool:
-        """Return a field of the JSON body, or the default if it is absent; raise BadRequestError unless a boolean."""
-        value = _json_object(self.current_event.raw_event).get(name, default)
-        if not isinstance(value, bool):
-            raise errors.BadRequestError(f"the field {name} is not true or false")
-        return value
+    def body(self) -> "RequestBody":
+        """Parse the JSON object in the body of the request; raise BadRequestError if it is none."""
+        return RequestBody(_json_object(self.current_event.raw_event))
 
     @property
     def route_name(self) -> str:
@@ -108,6 +84,40 @@ class Resolver(APIGatewayRestResolver):
     def request_id(self) -> str:
         context = self.current_event.raw_event.get("requestContext") or {}
         return str(context.get("requestId") or "")
+
+
+class RequestBody:
+    """The JSON object that a request carries."""
+
+    def __init__(self, fields: Mapping[str, Any]) -> None:
+        self._fields = fields
+
+    def texts(self, *names: str) -> list[str]:
+        """Return the named fields; raise BadRequestError unless all of them are strings."""
+        values = [self._fields.get(name) for name in names]
+        for name, value in zip(names, values, strict=True):
+            if not isinstance(value, str):
+                raise errors.BadRequestError(f"the field {name} is missing or not a string")
+        return [value for value in values if isinstance(value, str)]
+
+    def flag(self, name: str, *, default: bool) -> bool:
+        """Return a field, or the default if it is absent; raise BadRequestError unless it is a boolean."""
+        value = self._fields.get(name, default)
+        if not isinstance(value, bool):
+            raise errors.BadRequestError(f"the field {name} is not true or false")
+        return value
+
+    def number(self, name: str) -> float | None:
+        """Return a field, or None if it is absent or null; raise BadRequestError unless it is a number."""
+        value = self._fields.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            raise errors.BadRequestError(f"the field {name} is not a number")
+        try:
+            return float(value)
+        except OverflowError:
+            raise errors.BadRequestError(f"the field {name} is not a number that a computer can hold") from None
 
 
 class LambdaFunction:

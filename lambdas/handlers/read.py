@@ -39,8 +39,9 @@ def _add_api_routes(app: Resolver) -> None:
     @app.post("/v1/runs")
     def open_run() -> Response[str]:
         participant = app.participant()
-        phase, system = app.text_fields("phase", "system")
-        again = app.flag_field("again", default=True)
+        body = app.body()
+        phase, system = body.texts("phase", "system")
+        again = body.flag("again", default=True)
         return json_response(wiring.service().open_run(participant, phase, system, again=again).as_dict())
 
     @app.get("/v1/runs/<run>")

@@ -10,8 +10,9 @@ def _add_routes(app: Resolver) -> None:
     @app.post("/v1/runs/<run>/translations")
     def translate(run: str) -> Response[str]:
         participant = app.participant()
-        sentence, translation = app.text_fields("id", "translation")
-        log_probability = app.number_field("log_probability")
+        body = app.body()
+        sentence, translation = body.texts("id", "translation")
+        log_probability = body.number("log_probability")
         answer = wiring.service().translate(participant, run, sentence, translation, log_probability)
         return json_response(answer.as_dict())
 

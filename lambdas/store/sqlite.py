@@ -69,12 +69,19 @@ _ROUND_COLUMNS = (
 # One statement is one transaction. The round is written if its run and its predecessor exist, and it does not exist
 # itself. (INSERT ... SELECT would read the table that it writes, so SQLite would create a temporary table every time.)
 _APPEND = """
-INSERT INTO rounds VALUES (
+INSERT INTO rounds ({columns}) VALUES (
     (SELECT number FROM runs WHERE id = ?1 AND
         (?2 = 0 OR EXISTS (SELECT 1 FROM rounds WHERE run = number AND position = ?2 - 1))),
-    ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+    {values})
 ON CONFLICT DO NOTHING
 """
+_CLASSIC_COLUMNS = "run, position, translation, shown, clean, statistics, shown_ticks, clean_ticks, committed_at"
+_CLASSIC_VALUES = "?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9"
+# Nearly all rounds have neither a log-probability nor a post-edit, and binding two empty values costs time.
+_APPEND_CLASSIC = _APPEND.format(columns=_CLASSIC_COLUMNS, values=_CLASSIC_VALUES)
+_APPEND_WHOLE = _APPEND.format(
+    columns=f"{_CLASSIC_COLUMNS}, log_probability, post_edit", values=f"{_CLASSIC_VALUES}, ?10, ?11"
+)
 _RUN_OR_PREDECESSOR_MISSING = "NOT NULL constraint failed: rounds.run"
 _RESTORE = """
 INSERT INTO rounds SELECT number, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 FROM runs WHERE id = ?1
@@ -197,7 +204,9 @@ class SQLiteStore:
 
     def append(self, played: Round) -> bool:
         try:
-            return self._execute(_APPEND, _round_values(played)) == 1
+            if played.log_probability is None and played.post_edit is None:
+                return self._execute(_APPEND_CLASSIC, _classic_values(played)) == 1
+            return self._execute(_APPEND_WHOLE, _round_values(played)) == 1
         except sqlite3.IntegrityError as failure:
             if str(failure) == _RUN_OR_PREDECESSOR_MISSING:
                 return False
@@ -326,6 +335,10 @@ class SQLiteStore:
 
 
 def _round_values(played: Round) -> tuple[Any, ...]:
+    return (*_classic_values(played), played.log_probability, played.post_edit)
+
+
+def _classic_values(played: Round) -> tuple[Any, ...]:
     return (
         played.run.id,
         played.index,
@@ -336,8 +349,6 @@ def _round_values(played: Round) -> tuple[Any, ...]:
         played.observed_ticks,
         played.true_ticks,
         played.committed_at,
-        played.log_probability,
-        played.post_edit,
     )
 
 

@@ -64,7 +64,9 @@ def count_ngram_matches(hypothesis: str, reference: str) -> BleuStatistics:
     """Return the n-gram statistics of two whitespace-tokenised strings."""
     candidate, gold = hypothesis.split(), reference.split()
     length = len(candidate)
-    totals = (length, max(length - 1, 0), max(length - 2, 0), max(length - 3, 0))
+    totals = (length, length - 1, length - 2, length - 3)
+    if length < MAX_ORDER:
+        totals = (length, max(length - 1, 0), max(length - 2, 0), 0)
     if candidate == gold:
         return BleuStatistics(totals, totals, length)
     matches = [0] * MAX_ORDER
@@ -106,16 +108,17 @@ def _clipped_matches(
 
 def sentence_score(counts: BleuStatistics) -> float:
     """Return smoothed sentence BLEU in [0, 1] from the statistics of one sentence."""
-    length = counts.candidates[0]
-    if not length:
+    (m1, m2, m3, m4), (c1, c2, c3, c4), reference_length = counts
+    if not c1:
         return 0.0
-    precisions, orders = 1.0, 0  # multiplied, so that one logarithm is enough
-    for matched, total in zip(counts.matches, counts.candidates, strict=True):
-        if not total:
-            break
-        precisions *= (matched or SMOOTHING_OFFSET) / total
-        orders += 1
-    return math.exp(math.log(precisions) / orders + min(0.0, 1 - counts.reference_length / length))
+    precisions = (m1 or SMOOTHING_OFFSET) / c1  # multiplied, so that one logarithm is enough
+    if c2:  # written out, because this is the hot path
+        precisions *= (m2 or SMOOTHING_OFFSET) / c2
+    if c3:
+        precisions *= (m3 or SMOOTHING_OFFSET) / c3
+    if c4:
+        precisions *= (m4 or SMOOTHING_OFFSET) / c4
+    return math.exp(math.log(precisions) / min(c1, MAX_ORDER) + min(0.0, 1 - reference_length / c1))
 
 
 def sentence_bleu(hypothesis: str, reference: str) -> float:

@@ -3,8 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from leaderboard.metrics import bleu
-from leaderboard.metrics.bleu import BleuStatistics
+from leaderboard.metrics.bleu import BleuStatistics, count_ngram_matches
 from leaderboard.metrics.packing import pack_counts, unpack_counts
 from leaderboard.metrics.recall import RecallCounts, count_recall
 from leaderboard.metrics.ter import TerStatistics, ter_statistics
@@ -58,7 +57,7 @@ def post_edit_statistics(translation: str, reference: str, wanted: Sequence[Coll
         wanted: The content words of the reference that no earlier reference has, and those that exactly one has.
     """
     return PostEditStatistics(
-        bleu.count_ngram_matches(translation, reference),
+        count_ngram_matches(translation, reference),
         ter_statistics(translation, reference),
         count_recall(translation, wanted),
     )

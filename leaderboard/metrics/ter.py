@@ -76,9 +76,11 @@ def _edits(words: Sequence[str], reference: Sequence[str]) -> int:
     numbers: dict[str, int] = {}  # words as small whole numbers, which compare faster
     target = [numbers.setdefault(word, len(numbers)) for word in reference]
     current = [numbers.setdefault(word, len(numbers)) for word in words]
+    longest, shared = max(len(current), len(target)), _shared_words(current, target)
+    if not shared:
+        return longest
     distance = _EditDistance(target, len(current))
-    # No order of the words needs fewer edits than this.
-    floor = max(len(current), len(target)) - _shared_words(current, target)
+    floor = longest - shared  # no order of the words needs fewer edits
     shifts = tried = 0
     remaining = distance.of(current)
     while remaining > floor:
