@@ -1,7 +1,8 @@
-"""A skeleton for learners: saves a checkpoint after every round, and never misses a reward, wherever it is killed.
+"""A skeleton for learners: saves a checkpoint after every round, and never misses feedback, wherever it is killed.
 
-For each source word, it learns whether copying or dropping the word earns more. This is no translator, but a complete
-participant. Replace ``Learner``; keep the order of steps in ``play``. Needs BANDITMT_URL and BANDITMT_API_KEY.
+For each source word, it learns whether copying or dropping the word earns more, from scores or from post-edits. This is
+no translator, but a complete participant. Replace ``Learner``; keep the order of steps in ``play``. Needs BANDITMT_URL
+and BANDITMT_API_KEY.
 """
 
 import json
@@ -9,11 +10,11 @@ import random
 import sys
 from pathlib import Path
 
-from banditmt_client import Client, Run
+from banditmt_client import Client, Round, Run
 
 
 class Learner:
-    """Proposes a translation, learns from its score, and can be saved."""
+    """Proposes a translation, learns from the feedback on it, and can be saved."""
 
     def __init__(self, state: dict | None = None) -> None:
         self.state = state or {"run": None, "rounds": 0, "worth": {}, "mean": 0.0}
@@ -24,12 +25,14 @@ class Learner:
         kept = [word for word in source.split() if worth.get(word, mean) >= mean or rng.random() < 0.3]
         return " ".join(kept) or source
 
-    def update(self, translation: str, score: float) -> None:
+    def update(self, played: Round) -> None:
         worth = self.state["worth"]
-        for word in translation.split():
-            worth[word] = worth.get(word, score) * 0.9 + score * 0.1
+        correct = None if played.post_edit is None else set(played.post_edit.split())
+        for word in played.translation.split():
+            value = played.score if correct is None else float(word in correct)
+            worth[word] = worth.get(word, value) * 0.9 + value * 0.1
         self.state["rounds"] += 1
-        self.state["mean"] += (score - self.state["mean"]) / self.state["rounds"]
+        self.state["mean"] += (played.score - self.state["mean"]) / self.state["rounds"]
 
     def save(self, path: Path) -> None:
         temporary = path.with_name(f"{path.name}.new")
@@ -54,7 +57,7 @@ def catch_up(learner: Learner, run: Run, checkpoint: Path) -> None:
     """Learn from the last committed round if the learner was killed before it could."""
     last = run.last
     if last and last.index == learner.state["rounds"]:
-        learner.update(last.translation, last.score)
+        learner.update(last)
         learner.save(checkpoint)
 
 
@@ -68,8 +71,8 @@ def play(client: Client, phase: str, system: str, checkpoint: Path) -> Run:
     for sentence in run:
         if sentence.index > learner.state["rounds"]:  # the last request of a killed process arrived only now
             catch_up(learner, client.get_run(run.id), checkpoint)
-        translation = learner.propose(sentence.source)
-        learner.update(translation, run.submit(translation))
+        run.submit(learner.propose(sentence.source))
+        learner.update(run.last)
         learner.save(checkpoint)
     catch_up(learner, client.get_run(run.id), checkpoint)
     return run

@@ -11,6 +11,7 @@ from pathlib import Path
 from lambdas.registry import Registry
 from lambdas.store import open_store
 from lambdas.task_loader import load_phase
+from task.feedback import FeedbackKind, FeedbackSpec
 from task.layout import Layout
 from task.phases import Phase
 from task.rounds import Round
@@ -19,14 +20,22 @@ BANDITMT = [sys.executable, "-c", "from simulator.cli import main; main()"]
 
 
 class LiveService:
-    """The service in a process of its own, with one phase, ``dev``, and one participant."""
+    """The service in a process of its own, with one participant.
+
+    Its two phases have the same sentences. ``dev`` gives bandit feedback; ``post-edits`` shows post-edits, and has
+    documents of ten sentences.
+    """
 
     def __init__(self, folder: Path, pairs: Sequence[tuple[str, str]]) -> None:
         self.store = f"sqlite:{folder / 'store.sqlite'}"
         store = open_store(self.store)
         store.prepare()
-        phase = Phase("dev", Layout.plain(len(pairs)), repeatable=True)
-        load_phase(store, phase, pairs)
+        layout = Layout.plain(len(pairs))
+        load_phase(store, Phase("dev", layout, repeatable=True), pairs)
+        feedback = FeedbackSpec(kind=FeedbackKind.POST_EDIT)
+        post_edits = Phase("post-edits", layout, repeatable=True, feedback=feedback, documents=True)
+        texts = [(source, target, f"document {number // 10}") for number, (source, target) in enumerate(pairs)]
+        load_phase(store, post_edits, texts, language="en")
         self.api_key = Registry(store).add_participant("acme")
         store.close()
         with socket.create_server(("127.0.0.1", 0)) as free:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from banditmt_client import Round
 from tests.client_sdk.live_service import LiveService
 
 EXAMPLE = Path(__file__).parents[2] / "client_sdk" / "examples" / "learner.py"
@@ -31,15 +32,24 @@ def service(tmp_path_factory):
 # killing the service
 
 
-def test_a_killed_and_restarted_service_loses_nothing(service, sdk, make_client):
-    run = make_client(service.api_key, service.url, retries=20).open_run(phase="dev", system=f"restarted-{sdk.name}")
+@pytest.mark.parametrize("phase", ["dev", "post-edits"])
+def test_a_killed_and_restarted_service_loses_nothing(phase, service, sdk, make_client):
+    client = make_client(service.api_key, service.url, retries=20)
+    run = client.open_run(phase=phase, system=f"restarted-{sdk.name}")
     restart = threading.Thread(target=service.restart)
-    received = []
+    received, feedback = [], []
     for sentence in run:
         if sentence.index == len(PAIRS) // 2:
             restart.start()  # the submission below races with the kill
-        received.append((sentence.index, sentence.source, run.submit(sentence.source)))
+        score = run.submit(sentence.source, log_probability=-sentence.index / 8)
+        received.append((sentence.index, sentence.source, score))
+        feedback.append((run.last.post_edit, sentence.position))
     restart.join()
+    has_post_edits = phase == "post-edits"
+    assert feedback == [
+        (target, index % 10) if has_post_edits else (None, None) for index, (_, target) in enumerate(PAIRS)
+    ]
+    assert [played.log_probability for played in service.rounds(run.id)] == [-index / 8 for index in range(len(PAIRS))]
     assert [(index, source) for index, source, _ in received] == [
         (index, source) for index, (source, _) in enumerate(PAIRS)
     ]
@@ -69,9 +79,9 @@ for line in sys.stdin:
 class LearnerProcesses:
     """Starts learners by forking, one after the other."""
 
-    def __init__(self, process, checkpoint):
+    def __init__(self, process, phase, checkpoint):
         self._process = process
-        self._command = "\t".join([str(EXAMPLE), "dev", "mortal", str(checkpoint)]) + "\n"
+        self._command = "\t".join([str(EXAMPLE), phase, "mortal", str(checkpoint)]) + "\n"
 
     def start(self):
         """Start a learner and return its process id."""
@@ -88,13 +98,13 @@ class LearnerProcesses:
 
 
 @contextmanager
-def learner_processes(service, checkpoint):
+def learner_processes(service, phase, checkpoint):
     environment = {**os.environ, "BANDITMT_URL": service.url, "BANDITMT_API_KEY": service.api_key}
     command = [sys.executable, "-c", FORK_SERVER]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
     ) as process:
-        yield LearnerProcesses(process, checkpoint)
+        yield LearnerProcesses(process, phase, checkpoint)
         process.communicate()
 
 
@@ -115,11 +125,12 @@ def start_and_kill(processes, checkpoint, rng):
     assert processes.wait() == ("", -signal.SIGKILL)
 
 
-def test_a_learner_killed_fifty_times_learns_from_every_score(service, tmp_path):
+@pytest.mark.parametrize("phase", ["dev", "post-edits"])
+def test_a_learner_killed_many_times_learns_from_all_feedback(phase, service, tmp_path):
     rng = random.Random(50)
     checkpoint = tmp_path / "learner.json"
     caught_up = 0
-    with learner_processes(service, checkpoint) as processes:
+    with learner_processes(service, phase, checkpoint) as processes:
         for _ in range(KILLS):
             start_and_kill(processes, checkpoint, rng)
             if checkpoint.exists():
@@ -135,5 +146,7 @@ def test_a_learner_killed_fifty_times_learns_from_every_score(service, tmp_path)
     undisturbed = runpy.run_path(str(EXAMPLE))["Learner"]()  # learns from the ledger without interruption
     undisturbed.state["run"] = state["run"]
     for played in ledger:
-        undisturbed.update(played.translation, played.observed_reward)
+        source, target = PAIRS[played.index]
+        post_edit = target if phase == "post-edits" else None
+        undisturbed.update(Round("", played.index, source, played.translation, played.observed_reward, post_edit))
     assert state == undisturbed.state
