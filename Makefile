@@ -79,7 +79,7 @@ openapi: setup  ## write docs/openapi.json from the template and the service
 template-check: setup  ## check template.yaml, build the bundle, and run it in the real Lambda runtime
 	.ci/template-check $(BIN)
 
-# The SAM command line has many dependencies, so it has an environment of its own.
+# The SAM command line has many dependencies, so it has its own environment.
 $(SAM_READY): requirements-sam.lock
 	$(PYTHON) -m venv $(SAM_VENV)
 	$(SAM_VENV)/bin/pip install --quiet --no-deps -r requirements-sam.lock

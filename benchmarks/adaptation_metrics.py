@@ -15,7 +15,7 @@ from leaderboard.metrics.recall import RecallCounter, RecallCounts, content_word
 from leaderboard.metrics.ter import ter_statistics
 
 PAIRS = 2_000
-FOLDED = 100_000
+FOLDED_SENTENCES = 100_000
 REPEATS = 5
 
 Pair = tuple[str, str]
@@ -75,7 +75,7 @@ def main() -> None:
     print(f"ratio                                          {theirs / ours:8.1f}")
 
     counter = RecallCounter(content_words("en"))
-    stored = [counter.add(output, reference).to_bytes() for output, reference in pairs] * (FOLDED // PAIRS)
+    stored = [counter.add(output, reference).to_bytes() for output, reference in pairs] * (FOLDED_SENTENCES // PAIRS)
     folding = fastest(lambda _: total_recall(map(RecallCounts.from_bytes, stored)), pairs)
     print(f"folding stored counts into R0+1                {len(stored) / folding:8,.0f} sentences/s")
 

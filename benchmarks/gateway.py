@@ -1,6 +1,6 @@
 """Rounds per second of ``banditmt serve`` over loopback, compared with an echo handler on the same server.
 
-Every server is a process of its own; the client is this process, with one keep-alive connection or four. A round is one
+Every server runs in its own process; the client is this process, with one keep-alive connection or four. A round is one
 POST that commits a translation and returns the next sentence. The rival is a Lambda function that does nothing: a
 resolver of Powertools with one route, which returns the body of the request, behind the same gateway, for requests of
 the same size. For comparison, the same without Powertools, and the HTTP server alone.
@@ -132,7 +132,7 @@ class SliceResult(NamedTuple):
 
 
 class ConcurrentPlayers:
-    """Players of one server, each with a connection of its own."""
+    """Players of one server, each with its own connection."""
 
     def __init__(self, kind: type[Player], server: ServerProcess, api_key: str, size: int) -> None:
         self._server, self._clients = server, [KeepAliveClient(server.port, api_key) for _ in range(size)]

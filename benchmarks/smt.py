@@ -106,7 +106,7 @@ def load_with_pop_limit(path: Path, kind: DecoderKind, pop_limit: int) -> SmtTra
 
 
 def interpreted_speed(path: Path, kind: DecoderKind) -> float:
-    """Return sentences per second of the same code uncompiled, measured in a process of its own."""
+    """Return sentences per second of the same code uncompiled, measured in its own process."""
     arguments = [sys.executable, "-m", "benchmarks.smt", "--interpreted", str(path), kind]
     done = subprocess.run(
         arguments, env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, check=True, capture_output=True, text=True

@@ -1,6 +1,6 @@
 """The Moses normaliser and tokeniser of sacremoses, with the same output in a fraction of the time.
 
-sacremoses builds sets of all Unicode letters anew for every full stop, and runs eighty substitutions, most of them for
+sacremoses rebuilds its sets of all Unicode letters for every full stop, and runs eighty substitutions, most of them for
 characters that a sentence does not have. Tests compare the output with that of sacremoses.
 """
 

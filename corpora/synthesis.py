@@ -1,4 +1,4 @@
-"""Generates a synthetic task. Each part is generated and written by a process of its own."""
+"""Generates a synthetic task. Each part is generated and written in its own process."""
 
 import multiprocessing
 from collections.abc import Callable, Iterator, Mapping
@@ -58,7 +58,7 @@ def synthesise_task(
         seed: The same seed gives the same task. It is also the seed of the feedback noise.
         departments: The number of departments of the shop; by default that of the scale.
         feedback: The feedback of all phases. Post-edits need a scale without held-out passes.
-        documents: Whether lines come in documents, the pages of one category, which participants are told.
+        documents: Whether lines come in documents, the pages of one category, which participants see.
         processes: The number of processes; it does not change the text.
         progress: Receives the number of further pairs that are written.
 

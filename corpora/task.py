@@ -230,5 +230,5 @@ def zip_aligned(streams: Iterable[Iterator[str]], files: Sequence[Path]) -> Iter
         if None in lines:
             short = lines.index(None)
             longer = next(file for file, line in zip(files, lines, strict=True) if line is not None)
-            raise InputError(f"ends before this line, but {longer} goes on: not aligned", files[short], number)
+            raise InputError(f"ends before this line, but {longer} has more lines: not aligned", files[short], number)
         yield lines

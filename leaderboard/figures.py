@@ -16,7 +16,7 @@ from leaderboard.table import Board, Row
 
 Format = Literal["svg", "png", "pdf"]
 FORMATS: tuple[Format, ...] = ("svg", "png", "pdf")
-MAX_RUNS = 20  # in one figure: nobody can tell more lines and colours apart
+MAX_RUNS = 20  # in one figure: readers cannot tell more lines and colours apart
 PNG_SCALE = 2.0
 DASHES_BY_ROLE = {RoleKind.CONTESTANT.value: [1, 0], RoleKind.BASELINE.value: [2, 2], RoleKind.ORACLE.value: [7, 4]}
 MIN_REGRET_ROUNDS = 10  # of a long phase: the noise of earlier means would squeeze the rest of the curve

@@ -22,7 +22,7 @@ from task.atomic_files import staged_file, write_bytes
 
 # What the bundle exports: vegaEmbed draws a chart, and the view that it returns gives access to the rest of Vega.
 VEGA_ENTRY_POINT = "window.vegaEmbed = vegaEmbed;"
-# Run in a process of its own: bundling would block all threads of this one.
+# Run in its own process: bundling would block all threads of this one.
 BUNDLE_COMMAND = "import sys; from leaderboard.publication import write_vega_bundle; write_vega_bundle(sys.argv[1])"
 
 

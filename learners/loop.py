@@ -18,7 +18,7 @@ from learners.contract import Learner, Sentence, as_proposal, check_reward
 from learners.errors import DivergedError, ResumeError
 from learners.interrupts import deferred_interrupts
 from learners.journal import JournalEntry
-from learners.run_folder import START_ANEW, RunDetails, RunFolder, Settings
+from learners.run_folder import START_OVER_ADVICE, RunDetails, RunFolder, Settings
 
 SNAPSHOT_EVERY = 1_000  # rounds
 NO_SETTINGS: Settings = MappingProxyType({})
@@ -106,7 +106,7 @@ class RunSession:
         if played != learned:
             raise ResumeError(
                 f"run {self.run.id} has {played:,} rounds, but {self.folder.path} has {learned:,}: "
-                f"resume it where it was begun, or {START_ANEW}"
+                f"resume it where it was begun, or {START_OVER_ADVICE}"
             )
         self.folder.write_details(self.details)  # not before all agree: a folder stays with its run for good
         if loaded is None:
@@ -136,7 +136,7 @@ class RunSession:
         try:
             self.learner.load(state)
         except (KeyError, IndexError, TypeError, ValueError) as reason:
-            raise self.folder.misfit(reason) from reason
+            raise self.folder.mismatch_error(reason) from reason
         return rounds
 
     def _replay_journal(self, learned: int) -> int:
@@ -149,7 +149,7 @@ class RunSession:
         if written < learned:  # the next line would leave a gap
             raise ResumeError(
                 f"the journal in {self.folder.path} ends after {written:,} rounds, but its snapshot after {learned:,}: "
-                f"restore the whole journal, or {START_ANEW}"
+                f"restore the whole journal, or {START_OVER_ADVICE}"
             )
         return learned
 

@@ -19,8 +19,10 @@ from learners.errors import ResumeError, SnapshotError
 from learners.journal import Journal
 from learners.snapshot import Snapshot
 
-START_ANEW = "start a run under another name (play --name) in an empty folder"  # a begun run cannot be begun again
-KEEP_SETTINGS = f"resume it with the settings that it was begun with, or {START_ANEW}"
+START_OVER_ADVICE = (
+    "start a run under another name (play --name) in an empty folder"  # a begun run cannot be begun again
+)
+KEEP_SETTINGS_ADVICE = f"resume it with the settings that it was begun with, or {START_OVER_ADVICE}"
 
 Settings = Mapping[str, str | int]
 
@@ -94,7 +96,7 @@ class RunFolder:
     def write_snapshot(self, details: RunDetails, rounds: int, learner: Snapshot) -> None:
         """Store the state of a learner after some rounds; the journal is flushed first, so it is never behind."""
         snapshot = Snapshot(values={**details.as_values(), "rounds": rounds})
-        snapshot.put("learner", learner)  # under a name of its own: learners may use any names
+        snapshot.put("learner", learner)  # under its own name: learners may use any names
         self.journal.sync()
         snapshot.write(self._snapshot_path)
 
@@ -112,17 +114,17 @@ class RunFolder:
         _check_same_run(RunDetails.from_values(snapshot.values), details, self._snapshot_path)
         return int(snapshot.values["rounds"]), snapshot.part("learner")
 
-    def misfit(self, reason: Exception) -> SnapshotError:
+    def mismatch_error(self, reason: Exception) -> SnapshotError:
         """Return the error for a snapshot that a learner could not load."""
         said = f"{type(reason).__name__}: {reason}"
-        return SnapshotError(f"{self._snapshot_path} does not fit this learner ({said}): {KEEP_SETTINGS}")
+        return SnapshotError(f"{self._snapshot_path} does not fit this learner ({said}): {KEEP_SETTINGS_ADVICE}")
 
     def _read_run_file(self) -> Snapshot | None:
         try:
             return _read(self._run_path, _RUN_FIELDS)
         except SnapshotError as damage:
             spare = _is_sound(self._snapshot_path, _SNAPSHOT_FIELDS)
-            advice = "remove it: the snapshot beside it says the same" if spare else START_ANEW
+            advice = "remove it: the snapshot beside it says the same" if spare else START_OVER_ADVICE
             raise SnapshotError(f"{damage}; {advice}") from None
 
     def _read_snapshot(self) -> Snapshot | None:
@@ -130,7 +132,7 @@ class RunFolder:
             return _read(self._snapshot_path, _SNAPSHOT_FIELDS)
         except SnapshotError as damage:
             spare = _is_sound(self._run_path, _RUN_FIELDS)  # else no file would say whose journal it is
-            advice = "remove it: the journal is replayed instead" if spare else START_ANEW
+            advice = "remove it: the journal is replayed instead" if spare else START_OVER_ADVICE
             raise SnapshotError(f"{damage}; {advice}") from None
 
 
@@ -163,4 +165,4 @@ def _check_same_run(begun: RunDetails, resumed: RunDetails, path: Path) -> None:
         if before.get(name) != now.get(name)
     ]
     if differences:
-        raise SnapshotError(f"{path} was begun with {'; '.join(differences)}: {KEEP_SETTINGS}")
+        raise SnapshotError(f"{path} was begun with {'; '.join(differences)}: {KEEP_SETTINGS_ADVICE}")

@@ -1,4 +1,4 @@
-"""A competition: runs of many systems and seeds over one phase, side by side, each in a process of its own.
+"""A competition: runs of many systems and seeds over one phase, side by side, each in its own process.
 
 Each run has a folder with its journal and its last snapshot. A competition that was stopped, or a run whose process
 died, is resumed by the same command. A run that fails reports why, and does not disturb the others.
@@ -48,8 +48,8 @@ class RunSpec:
         return self.name or self.system
 
 
-class RunState(StrEnum):
-    """The states of a run."""
+class PlayState(StrEnum):
+    """Whether the process of a run still plays it, and if not, how it ended."""
 
     PLAYING = "playing"
     FINISHED = "finished"
@@ -62,7 +62,7 @@ class RunStatus:
     """The progress of a run."""
 
     spec: RunSpec
-    state: RunState
+    state: PlayState
     rounds: int = 0
     total: int = 0  # 0 until the run has been opened
     reward: float | None = 0.0  # the sum of the rewards that the learner observed; None if only a snapshot is known
@@ -104,7 +104,7 @@ class Competition:
 
 
 class LastStatus:
-    """The last known status of a run, for a run that ends without a report of its own."""
+    """The last known status of a run, for a run that ends without a report."""
 
     def __init__(self, competition: Competition, spec: RunSpec) -> None:
         self._folder, self._spec = competition.run_folder(spec), spec
@@ -118,7 +118,7 @@ class LastStatus:
     def record(self, status: RunStatus) -> None:
         self._status = status
 
-    def ended(self, state: RunState, message: str = "") -> RunStatus:
+    def ended(self, state: PlayState, message: str = "") -> RunStatus:
         """Return the last known status with the state in which the run ended."""
         return replace(self._status or self._from_folder(), state=state, message=message)
 
@@ -127,7 +127,7 @@ class LastStatus:
         rounds = 0
         with suppress(LearnerError, OSError):
             rounds = RunFolder(self._folder).snapshot_rounds()
-        return RunStatus(self._spec, RunState.PLAYING, rounds, reward=None if rounds else 0.0)
+        return RunStatus(self._spec, PlayState.PLAYING, rounds, reward=None if rounds else 0.0)
 
 
 def run_specs(systems: Sequence[str], seeds: int = 1) -> list[RunSpec]:
@@ -171,17 +171,17 @@ def compete(
             for reports in wait(list(playing)):
                 assert isinstance(reports, Connection), "nothing else was waited for"
                 status = playing[reports].next_report()
-                if status.state is not RunState.PLAYING:
+                if status.state is not PlayState.PLAYING:
                     ended[status.spec] = status
                     playing.pop(reports).close()
                 watch(status)
-    return [ended.get(spec) or LastStatus(competition, spec).ended(RunState.INTERRUPTED) for spec in specs]
+    return [ended.get(spec) or LastStatus(competition, spec).ended(PlayState.INTERRUPTED) for spec in specs]
 
 
 class RunProcess:
     """A process that plays one run, and the pipe through which it reports.
 
-    Each process has a pipe of its own, so that one that is killed in the middle of a report disturbs no other.
+    Each process has its own pipe, so that one that is killed in the middle of a report disturbs no other.
     """
 
     def __init__(self, competition: Competition, spec: RunSpec) -> None:
@@ -203,8 +203,8 @@ class RunProcess:
         except EOFError:
             self._process.join()
             if self._asked_to_stop:
-                return self._last.ended(RunState.INTERRUPTED, RESUME_ADVICE)
-            return self._last.ended(RunState.FAILED, f"its process died ({self._process.exitcode})")
+                return self._last.ended(PlayState.INTERRUPTED, RESUME_ADVICE)
+            return self._last.ended(PlayState.FAILED, f"its process died ({self._process.exitcode})")
 
     def stop(self) -> None:
         """Ask the process to end after its round; asked again, it ends at once."""
@@ -231,7 +231,7 @@ def play_run(competition: Competition, spec: RunSpec, *, watch: Watch = lambda _
         with _open_client(competition) as client:
             return play_run_with(client, competition, spec, watch=record)
     except KeyboardInterrupt:
-        return last.ended(RunState.INTERRUPTED, RESUME_ADVICE)
+        return last.ended(PlayState.INTERRUPTED, RESUME_ADVICE)
 
 
 @contextmanager
@@ -262,7 +262,7 @@ def play_run_with(
     run = _open_run(client, competition, spec, folder)
     reported = 0.0
 
-    def status(state: RunState = RunState.PLAYING) -> RunStatus:
+    def status(state: PlayState = PlayState.PLAYING) -> RunStatus:
         progress = run.progress
         return RunStatus(spec, state, progress.index, progress.total, progress.cumulative_reward)
 
@@ -278,7 +278,7 @@ def play_run_with(
             play(learner, run, folder, settings=system.identity(models, spec.seed), watch=report)
     finally:
         watch(status())
-    return status(RunState.FINISHED)
+    return status(PlayState.FINISHED)
 
 
 def _open_run(client: Client, competition: Competition, spec: RunSpec, folder: Path) -> Run:
@@ -296,7 +296,7 @@ def _open_run(client: Client, competition: Competition, spec: RunSpec, folder: P
 
 
 def _play_and_report(competition: Competition, spec: RunSpec, reports: Connection) -> None:
-    """Play one run in a process of its own, and report how it ended if the parent still listens."""
+    """Play one run in its own process, and report how it ended if the parent still listens."""
     os.setpgrp()  # from now on Ctrl-C in the terminal reaches the parent only, which passes it on
     last = LastStatus(competition, spec)
 
@@ -313,11 +313,11 @@ def _play_and_report(competition: Competition, spec: RunSpec, reports: Connectio
         )  # an interrupt that came during imports strikes here
         end = play_run(competition, spec, watch=watch)
     except KeyboardInterrupt:
-        end = last.ended(RunState.INTERRUPTED, RESUME_ADVICE)
+        end = last.ended(PlayState.INTERRUPTED, RESUME_ADVICE)
     except (LearnerError, BanditError, OSError) as failure:
-        end = last.ended(RunState.FAILED, str(failure))
+        end = last.ended(PlayState.FAILED, str(failure))
     except Exception as bug:  # a bug in one learner must not take the others down
-        end = last.ended(RunState.FAILED, f"{type(bug).__name__}: {bug}")
+        end = last.ended(PlayState.FAILED, f"{type(bug).__name__}: {bug}")
     with suppress(BrokenPipeError):
         reports.send(end)
 

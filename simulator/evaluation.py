@@ -13,16 +13,16 @@ from lambdas.store import Store
 from simulator.errors import SimulatorError
 from task.names import is_run_id
 
-SOURCE, REFERENCE, DOCUMENT = "source", "reference", "document"  # columns of a table that are no systems
+SOURCE, REFERENCE, DOCUMENT = "source", "reference", "document"  # columns of a table that are not systems
 
 
 class TextError(SimulatorError):
-    """Texts that are not there, or do not belong together."""
+    """Texts to be evaluated are missing, or do not belong together."""
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
-    """Aligned sentences: what each system proposed, and what is known of them beside that."""
+class EvaluatedTexts:
+    """Aligned sentences: what each system proposed, the references, and sources and documents if they are known."""
 
     systems: Mapping[str, Sequence[str]]
     references: Sequence[str]
@@ -30,7 +30,7 @@ class Texts:
     documents: Sequence[str] = field(default=())
 
 
-def read_files(references: Path, hypotheses: Sequence[str]) -> Texts:
+def read_files(references: Path, hypotheses: Sequence[str]) -> EvaluatedTexts:
     """Read one sentence per line from plain or gzipped files.
 
     Args:
@@ -43,7 +43,7 @@ def read_files(references: Path, hypotheses: Sequence[str]) -> Texts:
         if name in systems:
             raise TextError(f"two systems are called {name}; give them names: NAME=PATH")
         systems[name] = list(read_lines(path))
-    return Texts(systems, list(read_lines(references)))
+    return EvaluatedTexts(systems, list(read_lines(references)))
 
 
 def split_name(argument: str) -> tuple[str, Path]:
@@ -54,7 +54,7 @@ def split_name(argument: str) -> tuple[str, Path]:
     return Path(argument).name.partition(".")[0] or argument, Path(argument)
 
 
-def read_table(path: Path) -> Texts:
+def read_table(path: Path) -> EvaluatedTexts:
     """Read tab-separated columns with a header: ``reference``, perhaps ``source`` and ``document``, and the systems."""
     lines = read_lines(path)
     header = next(lines, "").split("\t")
@@ -69,10 +69,10 @@ def read_table(path: Path) -> Texts:
     references, sources, documents = (columns.pop(name, []) for name in (REFERENCE, SOURCE, DOCUMENT))
     if not columns:
         raise InputError("no column but reference, source and document: there is no system to evaluate", path, 1)
-    return Texts(columns, references, sources, documents)
+    return EvaluatedTexts(columns, references, sources, documents)
 
 
-def read_runs(store: Store, runs: Sequence[str]) -> Texts:
+def read_runs(store: Store, runs: Sequence[str]) -> EvaluatedTexts:
     """Read what runs of one phase proposed, with the sources and references of the rounds that they have played."""
     registry, library = Registry(store), SentenceReader(store)
     systems: dict[str, Sequence[str]] = {}
@@ -89,7 +89,7 @@ def read_runs(store: Store, runs: Sequence[str]) -> Texts:
     record = registry.require_phase(phases.pop())
     played = max(map(len, systems.values()))
     references = [library.reference(record, index).text for index in range(played)]
-    return Texts(systems, references, [library.source(record, index).text for index in range(played)])
+    return EvaluatedTexts(systems, references, [library.source(record, index).text for index in range(played)])
 
 
 def group_by_document(documents: Sequence[str], sentences: Sequence[str]) -> dict[str, list[str]]:

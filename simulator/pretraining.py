@@ -9,7 +9,7 @@ from learners.errors import LearnerError
 from learners.nmt.pretraining import PretrainingConfig
 from learners.nmt.processor import denormals_as_zero
 from learners.seed_models.catalogue import SEED_MODELS
-from learners.seed_models.seed_model import SeedModel, Texts
+from learners.seed_models.seed_model import SeedModel, TrainingTexts
 from learners.seed_models.settings import BuildSettings
 from learners.seed_models.store import ModelStore
 from learners.seed_models.trainer import Report, train_missing
@@ -45,7 +45,7 @@ def train_seed_models(
     if all(store.has(model) for model in wanted):
         return []
     references = any(model.needs_references for model in wanted)
-    texts = Texts(
+    texts = TrainingTexts(
         out_of_domain=[(pair.source, pair.target) for pair in opened.pairs("out-of-domain")],
         in_domain=_in_domain_pairs(opened) if references else [],
     )

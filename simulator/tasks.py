@@ -8,7 +8,7 @@ from lambdas.phase_record import PhaseRecord
 from lambdas.store import Store
 from lambdas.task_loader import load_phase
 
-STATE = Path(".banditmt")  # in the current folder: what commands create unless they are told where
+STATE = Path(".banditmt")  # in the current folder: what commands create unless an option says where
 DEMO = STATE / "demo"  # everything that ``banditmt demo`` creates
 DEMO_TASK = DEMO / "task"
 DEMO_STORE = DEMO / "store.sqlite"

@@ -1,7 +1,7 @@
 """Files and directories that appear whole: written beside their place, flushed to the disk, then renamed.
 
 After a crash or a power cut the old file is there or the new one, never a half-written one. Any number of processes and
-threads may write the same path: each writes under a hidden name of its own, and the last rename wins. An error, or an
+threads may write the same path: each writes under its own hidden name, and the last rename wins. An error, or an
 interrupt, leaves nothing behind. Only a killed process leaves its hidden file.
 """
 

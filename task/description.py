@@ -78,7 +78,7 @@ class TaskDescription:
     cleaning: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # by part: pairs read, and removed by step
     phase_feedback: Mapping[str, FeedbackSpec] = field(default_factory=dict)  # of phases that differ from ``feedback``
     about: AboutTask = AboutTask()
-    serves_documents: bool = False  # whether participants are told where documents begin and end
+    serves_documents: bool = False  # whether participants see where documents begin and end
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "signature", self.signature or self.feedback.signature)
@@ -165,7 +165,7 @@ def parse_description(text: str) -> TaskDescription:
             {part: _steps(part, value) for part, value in _record(content["cleaning"], "cleaning").items()},
             own_feedback,
             _about(content["about"]) if number > 1 else AboutTask(),
-            number > 1 and _truth(content["documents"], "documents"),
+            number > 1 and _boolean(content["documents"], "documents"),
         )
     except LayoutError as wrong:
         raise DescriptionError(str(wrong)) from None
@@ -194,20 +194,20 @@ def _check_keys(record: dict[str, Any], wanted: set[str], name: str) -> None:
 
 
 def _text(value: Any, name: str) -> str:
-    return value if isinstance(value, str) else _wrong_kind(value, name, "text")
+    return value if isinstance(value, str) else _raise_wrong_type(value, name, "text")
 
 
-def _truth(value: Any, name: str) -> bool:
-    return value if isinstance(value, bool) else _wrong_kind(value, name, "true or false")
+def _boolean(value: Any, name: str) -> bool:
+    return value if isinstance(value, bool) else _raise_wrong_type(value, name, "true or false")
 
 
 def _integer(value: Any, name: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool):  # to Python, True is an integer
-        _wrong_kind(value, name, "a whole number")
+        _raise_wrong_type(value, name, "a whole number")
     return value
 
 
-def _wrong_kind(value: Any, name: str, wanted: str) -> NoReturn:
+def _raise_wrong_type(value: Any, name: str, wanted: str) -> NoReturn:
     raise DescriptionError(f"{name} is {value!r}, but should be {wanted}")
 
 

@@ -46,7 +46,7 @@ class KeepAliveClient:
 
 
 class ServerProcess(NamedTuple):
-    """A server in a process of its own."""
+    """A server in its own process."""
 
     pid: int
     port: int

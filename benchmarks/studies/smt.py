@@ -1,7 +1,7 @@
 """Do log-linear weights learn from rewards? ``make study-smt`` plays the statistical systems and ranks them.
 
 The task is synthetic by default; ``--task`` names another, such as Debian's (``banditmt corpus debian``). Each task
-needs a ``--folder`` of its own.
+needs its own ``--folder``.
 """
 
 from pathlib import Path

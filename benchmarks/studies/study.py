@@ -26,7 +26,7 @@ from learners.run_folder import RunFolder
 from learners.seed_models.catalogue import with_requirements
 from learners.seed_models.store import ModelStore
 from learners.systems.registry import find_system
-from simulator.competition import Competition, RunSpec, RunState, RunStatus, compete, run_specs
+from simulator.competition import Competition, PlayState, RunSpec, RunStatus, compete, run_specs
 from simulator.pretraining import needed_models, train_seed_models
 from simulator.tasks import load_task
 from task.atomic_files import write_bytes
@@ -64,12 +64,12 @@ def run_study(study: Study) -> list[StudyRun]:
     models = saved.merge_models(kept, _train_models(competition, missing, task, given.steps))
     _check_settings_of_runs(competition, missing)
     statuses = compete(competition, missing, processes=given.processes, watch=print_end) if missing else []
-    failed = {status.spec: status.message for status in statuses if status.state is RunState.FAILED}
+    failed = {status.spec: status.message for status in statuses if status.state is PlayState.FAILED}
     played = read_finished_runs(competition, [spec for spec in missing if spec not in failed], task)
     runs = sorted([*kept, *played], key=lambda run: specs.index(run.spec))
     _require_static_run(study.comparison.static, runs, failed)
     finished = {run.spec for run in runs}  # also those that an earlier command had finished before this one was stopped
-    unfinished = [one for one in statuses if one.state is not RunState.FINISHED and one.spec not in finished]
+    unfinished = [one for one in statuses if one.state is not PlayState.FINISHED and one.spec not in finished]
     sources = [pair.source for pair in task.pairs(PHASE)]
     report = _report(table(runs, study.comparison, sources), runs, unfinished, options)
     print(report)
@@ -114,7 +114,7 @@ def _complete_journal(folder: Path, total: int) -> list[JournalEntry]:
 
 def print_end(status: RunStatus) -> None:
     """Print how a run ended."""
-    if status.state is not RunState.PLAYING:
+    if status.state is not PlayState.PLAYING:
         message = f"; {status.message}" if status.message else ""
         print(f"{status.spec.label}: {status.state}, {status.rounds:,} rounds{message}", flush=True)
 

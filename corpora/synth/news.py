@@ -23,7 +23,7 @@ SUBORDINATORS = (
     ("bevor", "before"),
     ("sodass", "so that"),
 )
-IF = ("wenn", "if")  # its clause is in the present, and the main clause in the future
+CONDITIONAL = ("wenn", "if")  # its clause is in the present, and the main clause in the future
 COORDINATORS = ((", und", ", and"), (", aber", ", but"), (", doch", ", but"), (";", ";"), (", denn", ", because"))
 SPEECH_VERBS = Weighted((("sagte", 0.5), ("erklärte", 0.3), ("betonte", 0.2)))
 ENGLISH_SPEECH_VERBS = {"sagte": "said", "erklärte": "explained", "betonte": "stressed"}
@@ -110,8 +110,8 @@ class Newspaper:
                 builder.time_allowed = True
                 return clause.main(time)
         if position < 0.34 and budget >= 14:
-            german, english = rng.choice((*SUBORDINATORS[:4], IF))
-            now: Tense | None = "present" if (german, english) == IF else None
+            german, english = rng.choice((*SUBORDINATORS[:4], CONDITIONAL))
+            now: Tense | None = "present" if (german, english) == CONDITIONAL else None
             then: Tense | None = "future" if now else None
             first = builder.clause(budget // 2 - 1, tense=now).subordinate(german, english)
             second = builder.clause(budget // 2, tense=then)

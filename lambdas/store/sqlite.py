@@ -156,7 +156,7 @@ class SQLiteStore:
             raise StoreError(f"{path} exists already; remove it or choose another name")
         try:
             with staged_file(path, mode=PRIVATE) as staged, closing(self._connect()) as connection:
-                # a connection of its own: a copy takes long, and no caller should wait for it
+                # its own connection: a copy takes long, and no caller should wait for it
                 connection.execute("VACUUM INTO ?", (str(staged),))
         except (OSError, sqlite3.DatabaseError) as failure:
             raise StoreError(f"cannot write the backup {path}: {failure}") from failure

@@ -64,7 +64,7 @@ def recall_measures(
     Args:
         language: Whose stop words do not count; None to count every token, as for subwords.
         known: Words of the training text, which do not count.
-        max_repetitions: The highest number of earlier references that is told apart.
+        max_repetitions: The highest number of earlier references that is reported separately.
 
     Raises:
         UnknownLanguageError: There is no list of stop words for this language.

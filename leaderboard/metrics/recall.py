@@ -70,7 +70,7 @@ class ConfirmedWords:
 
     Args:
         counts: Tells which tokens count; ``content_words(language)`` for words, ``every_token`` for subwords.
-        max_repetitions: The highest number of earlier references that is told apart; words with more do not count.
+        max_repetitions: The highest number of earlier references with which a word counts.
         known: Words that do not count because the training text of the base model has them. With it, recall is of
             novel words only (Simianer et al. 2019, section 5.3).
     """

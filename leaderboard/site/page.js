@@ -7,7 +7,7 @@ import { Feed, request, storedKey, storeKey } from "./feed.js";
 import { isolated } from "./series.js";
 import { Table } from "./table.js";
 
-const MAX_SELECTED = 10; // runs: nobody can tell more lines and colours apart
+const MAX_SELECTED = 10; // runs: readers cannot tell more lines and colours apart
 const MAX_ROWS = 20; // a longer table scrolls under its headings
 const DEFAULT_SELECTED = 4; // contestants that are selected until the visitor selects runs
 

@@ -210,7 +210,7 @@ class _Training:
         }
 
     def _next_batch(self) -> list[EncodedPair]:
-        """Return the batch of this step; each epoch has an order of its own."""
+        """Return the batch of this step; each epoch has its own order."""
         while self._step - self._epoch_start >= len(self._batches):
             self._epoch_start += len(self._batches)
             self._epoch += 1

@@ -9,14 +9,14 @@ from learners.nmt.pretraining import PretrainingConfig
 from learners.seed_models.dictionary import DictionarySeedModel
 from learners.seed_models.networks import SUBWORD_NETWORKS, THIRD_PARTY_NETWORKS, WORD_NETWORKS
 from learners.seed_models.neural import NeuralSeedModel, in_domain
-from learners.seed_models.seed_model import SeedModel, Texts
+from learners.seed_models.seed_model import SeedModel, TrainingTexts
 from learners.seed_models.statistical import StatisticalSeedModel
 
 ENSEMBLE_SIZE = 4  # last checkpoints of WMT16-static (Sokolov et al. 2017, section 4.2)
 MIN_NEWS_TOKENS = 12  # the third party's text has sentences of at least this many words, as newspapers do
 
 
-def _news(texts: Texts) -> Sequence[Pair]:
+def _news(texts: TrainingTexts) -> Sequence[Pair]:
     """Return the long sentences: a text that is not the one of the other models."""
     return [pair for pair in texts.out_of_domain if len(pair[0].split()) >= MIN_NEWS_TOKENS] or texts.out_of_domain
 

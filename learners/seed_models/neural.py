@@ -12,15 +12,15 @@ from learners.nmt.pretraining import PretrainingConfig, new_translator, train
 from learners.nmt.translator import Translator
 from learners.seed_models.dictionary import Dictionary
 from learners.seed_models.progress import TrainingStage
-from learners.seed_models.seed_model import SeedModel, Texts, TrainingJob
+from learners.seed_models.seed_model import SeedModel, TrainingJob, TrainingTexts
 from learners.seed_models.settings import BuildSettings
 
 
-def out_of_domain(texts: Texts) -> Sequence[Pair]:
+def out_of_domain(texts: TrainingTexts) -> Sequence[Pair]:
     return texts.out_of_domain
 
 
-def in_domain(texts: Texts) -> Sequence[Pair]:
+def in_domain(texts: TrainingTexts) -> Sequence[Pair]:
     return texts.in_domain
 
 
@@ -34,7 +34,7 @@ class NeuralSeedModel(SeedModel[Translator]):
 
     configs: Mapping[BuildSettings, ModelConfig] = field(default_factory=dict)  # of networks trained from scratch
     starts_from: "NeuralSeedModel | None" = None  # train this one further, with its vocabulary and config
-    text: Callable[[Texts], Sequence[Pair]] = out_of_domain
+    text: Callable[[TrainingTexts], Sequence[Pair]] = out_of_domain
     adapt_config: Callable[[PretrainingConfig], PretrainingConfig] = _unchanged  # from the config of all networks
     fragments: bool = True  # train on parts of sentences, too: they teach attention where to look
     ensemble: bool = False  # of the last checkpoints, instead of the best one alone

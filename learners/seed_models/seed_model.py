@@ -18,7 +18,7 @@ ModelT = TypeVar("ModelT")
 
 
 @dataclass(frozen=True)
-class Texts:
+class TrainingTexts:
     """The parallel text that seed models are trained on."""
 
     out_of_domain: Sequence[Pair]
@@ -35,11 +35,11 @@ class LoadModel(Protocol):
 class TrainingJob:
     """What the training of a seed model is given."""
 
-    texts: Texts
+    texts: TrainingTexts
     settings: BuildSettings
     pretraining: PretrainingConfig
     load: LoadModel
-    checkpoints: Path  # a folder of its own, from which an interrupted training resumes
+    checkpoints: Path  # its own folder, from which an interrupted training resumes
     report: Callable[[TrainingProgress], None]
 
 

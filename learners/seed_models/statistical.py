@@ -30,7 +30,7 @@ class StatisticalSeedModel(SeedModel[SmtTranslator]):
     """A hierarchical phrase-based model of the out-of-domain text; an oracle is trained on the in-domain text, too.
 
     Both are tuned on out-of-domain text. The models of a loaded translator are shared between processes; each learner
-    has weights of its own.
+    has its own weights.
     """
 
     def train(self, job: TrainingJob) -> SmtTranslator:

@@ -12,7 +12,7 @@ from filelock import FileLock
 from learners.nmt.pretraining import PretrainingConfig
 from learners.seed_models.catalogue import with_requirements
 from learners.seed_models.progress import TrainingProgress
-from learners.seed_models.seed_model import SeedModel, Texts, TrainingJob
+from learners.seed_models.seed_model import SeedModel, TrainingJob, TrainingTexts
 from learners.seed_models.settings import BuildSettings
 from learners.seed_models.store import ModelStore, advise_pretrain
 from learners.slow_notice import notice_if_slow
@@ -23,7 +23,7 @@ Report = Callable[[SeedModel[Any], TrainingProgress | None], None]  # None once 
 def train_missing(
     store: ModelStore,
     wanted: Sequence[SeedModel[Any]],
-    texts: Texts,
+    texts: TrainingTexts,
     *,
     settings: BuildSettings = BuildSettings(),  # noqa: B008 (it is immutable)
     pretraining: PretrainingConfig | None = None,

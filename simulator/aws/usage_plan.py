@@ -51,7 +51,7 @@ class UsagePlan:
         except self._client.exceptions.ConflictException:
             pass  # it is in the plan already
         except ClientError:
-            if created:  # do not leave behind a key without a plan, which nobody would notice
+            if created:  # do not leave behind a key without a plan, which would go unnoticed
                 with contextlib.suppress(ClientError):
                     self._client.delete_api_key(apiKey=key_id)
             raise

@@ -66,7 +66,7 @@ def _plan(usage_plan: str | None, address: str) -> UsagePlan | None:
     return UsagePlan.open(usage_plan, region)
 
 
-def _hand_out(name: str, api_key: str, plan: UsagePlan | None, as_json: bool) -> None:
+def _register_and_print_key(name: str, api_key: str, plan: UsagePlan | None, as_json: bool) -> None:
     """Register a key with API Gateway, then print it.
 
     If that fails, the key is never printed, and `key rotate` replaces it.
@@ -92,7 +92,7 @@ def add_participant(
 ) -> None:
     """Register a participant and print the API key."""
     plan = _plan(usage_plan, store)
-    _hand_out(name, _registry(store).add_participant(name), plan, as_json)
+    _register_and_print_key(name, _registry(store).add_participant(name), plan, as_json)
 
 
 @participant.command("list")
@@ -208,7 +208,7 @@ def rotate_key(
     """Create a new key, then revoke the old ones. Whatever fails, the participant has a valid key."""
     plan, registry = _plan(usage_plan, store), _registry(store)
     old = [] if keep_old else registry.keys(name)
-    _hand_out(name, registry.add_key(name), plan, as_json)
+    _register_and_print_key(name, registry.add_key(name), plan, as_json)
     for kept in old:
         registry.revoke_keys(name, kept.digest)
         if plan is not None:

@@ -44,7 +44,7 @@ OnlyPhase = Annotated[str | None, typer.Option("--phase", help="Only this phase.
 # roles
 
 
-def _designate(store: str, participant: str, system: str, kind: RoleKind, name: str | None = None) -> None:
+def _set_role(store: str, participant: str, system: str, kind: RoleKind, name: str | None = None) -> None:
     registry = Registry(open_existing_store(store))
     role = registry.set_role(participant, system, kind, name)
     typer.echo(f"{system} of {participant}: {kind.value}, family {_family(role)}")
@@ -55,7 +55,7 @@ def _designate(store: str, participant: str, system: str, kind: RoleKind, name: 
         typer.echo(f"note: {participant} has not played {system} yet (but {played}); check the name", err=True)
 
 
-def _release(store: str, participant: str, system: str, kind: RoleKind) -> None:
+def _unset_role(store: str, participant: str, system: str, kind: RoleKind) -> None:
     """Make a system a contestant again; raise RegistryError unless it has the role."""
     registry = Registry(open_existing_store(store))
     owner = registry.require_participant(participant).name
@@ -63,7 +63,7 @@ def _release(store: str, participant: str, system: str, kind: RoleKind) -> None:
         raise RegistryError(
             f"{system} of {participant} is not marked as {kind.value}; `banditmt admin roles` lists all roles"
         )
-    _designate(store, participant, system, RoleKind.CONTESTANT)
+    _set_role(store, participant, system, RoleKind.CONTESTANT)
 
 
 def _family(role: Role) -> str:
@@ -75,13 +75,13 @@ def set_oracle(
     participant: Participant, system: System, store: StoreOption = DEFAULT_STORE, family: Family = None
 ) -> None:
     """Compute the regret of a family against this system."""
-    _designate(store, participant, system, RoleKind.ORACLE, family)
+    _set_role(store, participant, system, RoleKind.ORACLE, family)
 
 
 @oracle.command("unset")
 def unset_oracle(participant: Participant, system: System, store: StoreOption = DEFAULT_STORE) -> None:
     """Rank the system as a contestant again."""
-    _release(store, participant, system, RoleKind.ORACLE)
+    _unset_role(store, participant, system, RoleKind.ORACLE)
 
 
 @baseline.command("mark")
@@ -89,13 +89,13 @@ def mark_baseline(
     participant: Participant, system: System, store: StoreOption = DEFAULT_STORE, family: Family = None
 ) -> None:
     """Show this system without a rank. The gap that contestants close lies between the baseline and the oracle."""
-    _designate(store, participant, system, RoleKind.BASELINE, family)
+    _set_role(store, participant, system, RoleKind.BASELINE, family)
 
 
 @baseline.command("unmark")
 def unmark_baseline(participant: Participant, system: System, store: StoreOption = DEFAULT_STORE) -> None:
     """Rank the system as a contestant again."""
-    _release(store, participant, system, RoleKind.BASELINE)
+    _unset_role(store, participant, system, RoleKind.BASELINE)
 
 
 @family.command("set")
@@ -107,7 +107,7 @@ def set_family(
 ) -> None:
     """Set the family of a system, whatever its name begins with."""
     known = {(role.participant, role.system): role.kind for role in Registry(open_existing_store(store)).roles()}
-    _designate(store, participant, system, known.get((participant, system), RoleKind.CONTESTANT), name)
+    _set_role(store, participant, system, known.get((participant, system), RoleKind.CONTESTANT), name)
 
 
 @app.command("roles")

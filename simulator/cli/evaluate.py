@@ -15,7 +15,7 @@ from leaderboard.metrics.learning_curve import CurveModel, ErrorRate, LearningCu
 from leaderboard.metrics.repetition import WindowPolicy, repetition_counts, repetition_signature
 from leaderboard.metrics.sentence_bleu import Smoothing
 from simulator.cli.stores import JsonOption, StoreOption, open_existing_store
-from simulator.evaluation import Texts, group_by_document, read_files, read_runs, read_table, split_name
+from simulator.evaluation import EvaluatedTexts, group_by_document, read_files, read_runs, read_table, split_name
 from simulator.tasks import DEFAULT_STORE
 
 if TYPE_CHECKING:  # numpy takes a moment to load, and only these commands need it
@@ -248,7 +248,7 @@ def repetition(
 
 def _texts(
     references: Path | None, hypotheses: Sequence[str] | None, tsv: Path | None, runs: Sequence[str] | None, store: str
-) -> Texts:
+) -> EvaluatedTexts:
     """Return the texts from the one source that the options name; raise BadParameter if they name none or several."""
     places = [bool(references or hypotheses), tsv is not None, bool(runs)]
     if sum(places) != 1:
@@ -267,7 +267,12 @@ def _texts(
 
 
 def _score(
-    measures: Sequence["Measure"], texts: Texts, as_json: bool, as_csv: bool, as_latex: bool, figure: Path | None
+    measures: Sequence["Measure"],
+    texts: EvaluatedTexts,
+    as_json: bool,
+    as_csv: bool,
+    as_latex: bool,
+    figure: Path | None,
 ) -> None:
     from leaderboard.evaluation.comparison import EvaluationError, difference_curves, evaluate
     from leaderboard.evaluation.figures import difference_figure, save_figure

@@ -148,7 +148,7 @@ def _style(row: Row) -> str | None:
 
 def _cells(row: Row) -> dict[str, str | Text]:
     last = row.passes[-1] if row.passes else None
-    rank = str(row.rank) + _letter(row.group) if row.rank else "" if row.status is RowStatus.FINISHED else "…"
+    rank = str(row.rank) + _group_letter(row.group) if row.rank else "" if row.status is RowStatus.FINISHED else "…"
     marks = [row.role.value] if row.role is not RoleKind.CONTESTANT else []
     if row.status is not RowStatus.FINISHED:
         marks.append(f"{row.status.value} at {row.progress:.0%}")
@@ -168,7 +168,7 @@ def _cells(row: Row) -> dict[str, str | Text]:
     }
 
 
-def _letter(group: int | None) -> str:
+def _group_letter(group: int | None) -> str:
     """Return the letter of a group, or nothing after the 26th."""
     return chr(ord("a") + group - 1) if group is not None and group <= 26 else ""
 

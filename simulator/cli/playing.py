@@ -153,7 +153,7 @@ def _check_phase(competition: "Competition", known: Sequence[str], advice: str =
 
 def _print_results(statuses: Sequence["RunStatus"], *, as_json: bool) -> None:
     """Print how each run ended, and exit with the code that says whether all of them finished."""
-    from simulator.competition import RunState
+    from simulator.competition import PlayState
 
     if as_json:
         typer.echo(json.dumps([_as_json(status) for status in statuses], indent=2))
@@ -163,9 +163,9 @@ def _print_results(statuses: Sequence["RunStatus"], *, as_json: bool) -> None:
             message = f"; {status.message}" if status.message else ""
             typer.echo(f"{status.spec.label}: {status.state}, {status.rounds:,} rounds{mean}{message}")
     states = {status.state for status in statuses}
-    if RunState.FAILED in states:
+    if PlayState.FAILED in states:
         raise typer.Exit(1)
-    if RunState.INTERRUPTED in states:
+    if PlayState.INTERRUPTED in states:
         raise KeyboardInterrupt
 
 

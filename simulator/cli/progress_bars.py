@@ -82,7 +82,7 @@ def run_bars(competition: "Competition", specs: Sequence["RunSpec"]) -> Iterator
 
     A failure is printed at once, terminal or not: other runs may take hours until the results are listed.
     """
-    from simulator.competition import RunState
+    from simulator.competition import PlayState
     from simulator.regret import local_baseline_runs
 
     columns = (
@@ -113,7 +113,7 @@ def run_bars(competition: "Competition", specs: Sequence["RunSpec"]) -> Iterator
             speed = next(bar for bar in bars.tasks if bar.id == bar_of[label]).speed or 0.0
             mean = status.mean_reward or 0.0
             bars.update(bar_of[label], completed=status.rounds, mean=mean, regret=regret(status), speed=speed)
-            if status.state is RunState.FAILED:
+            if status.state is PlayState.FAILED:
                 line = f"banditmt: {label} failed: {' '.join(status.message.split())}"
                 bars.console.print(line, markup=False, highlight=False, soft_wrap=True)
 

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from simulator.cloud.http_messages import HttpRequest, HttpResponse
-from simulator.cloud.template import LambdaFunction, Route
+from simulator.cloud.template import FunctionResource, Route
 
 ACCOUNT_ID = "123456789012"
 API_ID = "local"
@@ -36,7 +36,7 @@ class LambdaContext:
     client_context = None
 
     @classmethod
-    def start(cls, function: LambdaFunction, request_id: str) -> "LambdaContext":
+    def start(cls, function: FunctionResource, request_id: str) -> "LambdaContext":
         return cls(function.name, function.memory, request_id, time.monotonic() + function.timeout)
 
     @property

@@ -18,7 +18,7 @@ from simulator.cloud.events import LambdaContext, MalformedProxyResponseError, h
 from simulator.cloud.http_messages import HttpRequest, HttpResponse, RejectionReason, accepts_gzip
 from simulator.cloud.rate_limiter import Admission, RateLimiter
 from simulator.cloud.request_models import compile_model
-from simulator.cloud.template import LambdaFunction, Route, SamTemplate
+from simulator.cloud.template import FunctionResource, Route, SamTemplate
 
 log = logging.getLogger(__name__)
 
@@ -97,7 +97,7 @@ class Gateway:
         rate_limiter: RateLimiter | None = None,
     ) -> None:
         self._routes = RouteTable(template.routes)
-        self._functions: Mapping[str, LambdaFunction] = template.functions
+        self._functions: Mapping[str, FunctionResource] = template.functions
         self._gateway_responses = template.gateway_responses
         self._stage = template.stage
         self._minimum_compression_size = template.minimum_compression_size
@@ -186,7 +186,7 @@ class Gateway:
             return False
         return is_valid(document)
 
-    def _call(self, function: LambdaFunction, event: dict[str, Any], request_id: str) -> HttpResponse:
+    def _call(self, function: FunctionResource, event: dict[str, Any], request_id: str) -> HttpResponse:
         try:
             response = http_response(self._handlers[function.name](event, LambdaContext.start(function, request_id)))
         except MalformedProxyResponseError as malformed:

@@ -42,8 +42,8 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
-class LambdaFunction:
-    """One Lambda function."""
+class FunctionResource:
+    """One Lambda function, as the template declares it."""
 
     name: str  # logical id
     handler: str  # module.attribute
@@ -124,11 +124,11 @@ class SamTemplate:
         return schema
 
     @cached_property
-    def functions(self) -> dict[str, LambdaFunction]:
+    def functions(self) -> dict[str, FunctionResource]:
         """The functions by logical id."""
         found = {}
         for name, properties in self.resources("AWS::Lambda::Function").items():
-            found[name] = LambdaFunction(
+            found[name] = FunctionResource(
                 name=name,
                 handler=properties["Handler"],
                 timeout=float(properties["Timeout"]),

@@ -19,7 +19,7 @@ from benchmarks.studies.table import ComparisonSystems, mean_rewards, ranking, t
 from learners.journal import JournalEntry
 from learners.seed_models.dictionary import save_dictionary
 from learners.seed_models.store import ModelStore
-from simulator.competition import RunSpec, RunState, RunStatus
+from simulator.competition import PlayState, RunSpec, RunStatus
 from task.layout import Layout
 
 LAYOUT = Layout(blocks=2, block=2, gap=8)  # HHFFFFFFFFHH
@@ -95,8 +95,8 @@ def test_a_folder_keeps_the_options_that_it_was_begun_with(finished_study):
 
 def test_a_failed_run_is_in_the_report(finished_study):
     folder, _ = finished_study
-    failed = RunStatus(RunSpec("BNMT-EL"), RunState.FAILED, message="its process died (1)")
-    finished_before = RunStatus(RunSpec("copy-source"), RunState.INTERRUPTED)
+    failed = RunStatus(RunSpec("BNMT-EL"), PlayState.FAILED, message="its process died (1)")
+    finished_before = RunStatus(RunSpec("copy-source"), PlayState.INTERRUPTED)
     ends = [finished_before, failed]
     with patch("benchmarks.studies.study.compete", return_value=ends), pytest.raises(SystemExit) as ending:
         run_small_study(folder, "--task-seed", "5")
@@ -238,7 +238,7 @@ def test_a_finished_run_that_began_with_another_seed_model_is_refused(tmp_path):
 
 def test_there_is_no_table_without_the_static_run(finished_study):
     folder, _ = finished_study
-    failed = RunStatus(RunSpec("copy-source"), RunState.FAILED, message="its journal has a gap")
+    failed = RunStatus(RunSpec("copy-source"), PlayState.FAILED, message="its journal has a gap")
     complaint = "^copy-source, which all others are compared with, failed: its journal has a gap$"
     with patch("benchmarks.studies.study.compete", return_value=[failed]), pytest.raises(SystemExit, match=complaint):
         run_small_study(folder, "--task-seed", "5")
@@ -259,7 +259,7 @@ def test_a_damaged_file_of_a_run_is_reported_in_one_line(finished_study, damaged
     folder = shutil.copytree(finished_study[0], tmp_path / "study")
     path = folder / "runs" / "dev" / "copy-source" / damaged
     path.write_bytes(path.read_bytes()[2:])
-    stopped = RunStatus(RunSpec("copy-source"), RunState.INTERRUPTED)
+    stopped = RunStatus(RunSpec("copy-source"), PlayState.INTERRUPTED)
     with patch("benchmarks.studies.study.compete", return_value=[stopped]), pytest.raises(SystemExit, match=complaint):
         run_small_study(folder, "--task-seed", "5")
 
@@ -270,7 +270,7 @@ def test_a_journal_that_lost_lines_is_not_a_finished_run(finished_study, lines, 
     path = folder / "runs" / "dev" / "copy-source" / "journal.jsonl"
     whole = path.read_text().splitlines(keepends=True)
     path.unlink() if lines is None else path.write_text("".join(whole[:lines]))
-    stopped = RunStatus(RunSpec("copy-source"), RunState.INTERRUPTED)
+    stopped = RunStatus(RunSpec("copy-source"), PlayState.INTERRUPTED)
     complaint = "^copy-source has not finished yet: the same command resumes it$"
     with patch("benchmarks.studies.study.compete", return_value=[stopped]), pytest.raises(SystemExit, match=complaint):
         run_small_study(folder, "--task-seed", "5")

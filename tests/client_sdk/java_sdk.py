@@ -107,7 +107,7 @@ def _python_error(result: dict[str, str]) -> banditmt_client.BanditError:
 
 @contextmanager
 def java_sdk(classes: str) -> Iterator[JavaSdk]:
-    """Start the Java SDK in a process of its own, with no settings in its environment."""
+    """Start the Java SDK in its own process, with no settings in its environment."""
     with subprocess.Popen(
         java(classes, "org.banditmt.client.Bridge"),
         stdin=subprocess.PIPE,

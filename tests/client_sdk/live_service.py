@@ -20,7 +20,7 @@ BANDITMT = [sys.executable, "-c", "from simulator.cli import main; main()"]
 
 
 class LiveService:
-    """The service in a process of its own, with one participant.
+    """The service in its own process, with one participant.
 
     Its two phases have the same sentences. ``dev`` gives bandit feedback; ``post-edits`` shows post-edits, and has
     documents of ten sentences.

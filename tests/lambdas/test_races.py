@@ -113,7 +113,7 @@ def test_the_budget_of_runs_is_exact(store):
 
 
 def play_as_process(address, key, name, barrier, results):
-    """Play a run that other processes play, too, with translations of its own."""
+    """Play a run that other processes play, too, with different translations."""
     service = Service(open_store(address))
     player = service.authenticate(key)
     barrier.wait(timeout=300)

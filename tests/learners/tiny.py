@@ -8,7 +8,7 @@ from learners.nmt.pretraining import PretrainingConfig, new_translator, train
 from learners.nmt.translator import Translator
 from learners.seed_models.catalogue import SEED_MODELS
 from learners.seed_models.networks import SUBWORD_NETWORKS
-from learners.seed_models.seed_model import Texts
+from learners.seed_models.seed_model import TrainingTexts
 from learners.seed_models.settings import BuildSettings, Size
 from learners.seed_models.store import ModelStore
 from learners.seed_models.trainer import train_missing
@@ -25,7 +25,7 @@ def sentences(count, seed=0):
     return [(" ".join(words), " ".join(WORDS[word] for word in words)) for words in drawn]
 
 
-TEXTS = Texts(sentences(200), sentences(100, seed=1))
+TEXTS = TrainingTexts(sentences(200), sentences(100, seed=1))
 
 
 @cache

@@ -25,9 +25,9 @@ from learners.systems.registry import SYSTEMS
 from learners.systems.system import BanditSystem
 from simulator.competition import (
     Competition,
+    PlayState,
     RunProcess,
     RunSpec,
-    RunState,
     RunStatus,
     blocked_interrupts,
     compete,
@@ -91,10 +91,10 @@ def test_runs_side_by_side_equal_runs_alone_and_a_failed_one_disturbs_none(compe
     good, bad = RunSpec("BNMT-EL-VALUE", 3), RunSpec("WNMT-EL")  # it has no seed model
     seen: list[RunStatus] = []
     ends = compete(here, [bad, good, RunSpec("copy-source")], processes=2, watch=seen.append)
-    assert [end.state for end in ends] == [RunState.FAILED, RunState.FINISHED, RunState.FINISHED]
+    assert [end.state for end in ends] == [PlayState.FAILED, PlayState.FINISHED, PlayState.FINISHED]
     assert "there is no seed model wnmt" in ends[0].message
     assert [(end.rounds, end.total) for end in ends[1:]] == [(ROUNDS, ROUNDS)] * 2
-    assert [status for status in seen if status.state is not RunState.PLAYING] != []
+    assert [status for status in seen if status.state is not PlayState.PLAYING] != []
     single = play_run(alone, good)
     assert single.reward == pytest.approx(ends[1].reward)
     assert journal(here, good) == journal(alone, good)
@@ -124,7 +124,7 @@ def test_a_finished_run_is_not_played_again(competition, tmp_path):
     here, spec = new_ledger(competition, tmp_path), RunSpec("copy-source")
     first, before = play_run(here, spec), journal(here, spec)
     again = play_run(here, spec)
-    assert (again.state, again.rounds, again.reward) == (RunState.FINISHED, ROUNDS, pytest.approx(first.reward))
+    assert (again.state, again.rounds, again.reward) == (PlayState.FINISHED, ROUNDS, pytest.approx(first.reward))
     assert journal(here, spec) == before
 
 
@@ -151,7 +151,7 @@ def test_a_run_is_resumed_only_as_the_system_that_began_it(begun, resumed, diffe
     play_one_round(here, begun)
     with pytest.raises(SnapshotError, match=f"was begun with {difference}: "):
         play_run(here, resumed)
-    assert play_run(here, begun).state is RunState.FINISHED
+    assert play_run(here, begun).state is PlayState.FINISHED
 
 
 def test_a_run_is_resumed_only_with_its_seed_model(competition, tmp_path):
@@ -170,7 +170,7 @@ def play_one_round(competition, spec):
             signal.raise_signal(signal.SIGINT)
 
     end = play_run(competition, spec, watch=stop)
-    assert (end.state, end.rounds, end.message) == (RunState.INTERRUPTED, 1, "the same command resumes it")
+    assert (end.state, end.rounds, end.message) == (PlayState.INTERRUPTED, 1, "the same command resumes it")
 
 
 def test_without_its_seed_model_a_system_opens_no_run(competition, tmp_path):
@@ -259,10 +259,10 @@ def interrupt_here_and_kill(process):
 @pytest.mark.parametrize(
     ("strike", "state", "message"),
     [
-        (interrupt_here, RunState.INTERRUPTED, "the same command resumes it"),
-        (terminate_here, RunState.INTERRUPTED, "the same command resumes it"),
-        (interrupt_here_and_kill, RunState.INTERRUPTED, "the same command resumes it"),
-        (kill, RunState.FAILED, "its process died (-9)"),
+        (interrupt_here, PlayState.INTERRUPTED, "the same command resumes it"),
+        (terminate_here, PlayState.INTERRUPTED, "the same command resumes it"),
+        (interrupt_here_and_kill, PlayState.INTERRUPTED, "the same command resumes it"),
+        (kill, PlayState.FAILED, "its process died (-9)"),
     ],
 )
 def test_a_process_is_stopped_before_its_first_round(competition, tmp_path, monkeypatch, strike, state, message):
@@ -290,10 +290,10 @@ def test_the_last_report_of_a_run_counts_every_round(competition, tmp_path, monk
         patch.setattr(Journal, "write", write_until_the_eighth)
         with pytest.raises(OSError, match="the disk is full"):
             play_run(here, spec, watch=reported.append)
-    assert reported[0] == RunStatus(spec, RunState.PLAYING, 0, ROUNDS, 0.0)
-    assert reported[-1] == RunStatus(spec, RunState.PLAYING, 8, ROUNDS, earned(here, spec))
+    assert reported[0] == RunStatus(spec, PlayState.PLAYING, 0, ROUNDS, 0.0)
+    assert reported[-1] == RunStatus(spec, PlayState.PLAYING, 8, ROUNDS, earned(here, spec))
     play_run(here, spec, watch=reported.append)
-    assert reported[-1] == RunStatus(spec, RunState.PLAYING, ROUNDS, ROUNDS, earned(here, spec))
+    assert reported[-1] == RunStatus(spec, PlayState.PLAYING, ROUNDS, ROUNDS, earned(here, spec))
 
 
 def test_a_resumed_run_reports_its_earlier_rounds_first(competition, tmp_path):
@@ -301,14 +301,14 @@ def test_a_resumed_run_reports_its_earlier_rounds_first(competition, tmp_path):
     play_one_round(here, spec)
     before = earned(here, spec)
     play_run(here, spec, watch=reported.append)
-    assert reported[0] == RunStatus(spec, RunState.PLAYING, 1, ROUNDS, before)
+    assert reported[0] == RunStatus(spec, PlayState.PLAYING, 1, ROUNDS, before)
 
 
 @pytest.mark.parametrize(
     ("strike", "first", "message"),
     [
-        (interrupt_here, RunState.INTERRUPTED, "the same command resumes it"),
-        (kill, RunState.FAILED, "its process died (-9)"),
+        (interrupt_here, PlayState.INTERRUPTED, "the same command resumes it"),
+        (kill, PlayState.FAILED, "its process died (-9)"),
     ],
 )
 def test_earlier_rounds_are_reported_for_runs_that_were_stopped_before_they_played(
@@ -339,8 +339,8 @@ def test_a_process_that_dies_ends_with_its_last_report(competition, tmp_path, mo
         kill(processes[0])
 
     ends = compete(here, [spec], watch=watch)
-    assert reported[0] == RunStatus(spec, RunState.PLAYING, 1, ROUNDS, before)
-    assert ends == reported[-1:] == [replace(reported[-2], state=RunState.FAILED, message="its process died (-9)")]
+    assert reported[0] == RunStatus(spec, PlayState.PLAYING, 1, ROUNDS, before)
+    assert ends == reported[-1:] == [replace(reported[-2], state=PlayState.FAILED, message="its process died (-9)")]
 
 
 TERMINAL = """
@@ -384,7 +384,7 @@ def test_a_process_that_is_asked_twice_while_it_imports_ends_at_once(competition
     assert not process.reports.poll(0.5)
     process.stop()
     assert process.next_report() == RunStatus(
-        RunSpec("copy-source"), RunState.INTERRUPTED, message="the same command resumes it"
+        RunSpec("copy-source"), PlayState.INTERRUPTED, message="the same command resumes it"
     )
     process.close()
 

@@ -1,4 +1,4 @@
-"""The results that the demo tells are of its own runs, whoever else plays in its store."""
+"""The demo reports the results of its own runs, even if other systems play in its store."""
 
 from unittest.mock import Mock
 

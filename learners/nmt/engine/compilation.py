@@ -1,4 +1,4 @@
-"""Compile the engine once on a machine, in a process of its own, so that every other process loads the same code.
+"""Compile the engine once on a machine, in its own process, so that every other process loads the same code.
 
 The compiler may reorder sums, and it links functions that call each other differently in the process that compiles
 than in one that loads them from numba's cache: results can differ in the last bit. A run that compiled, was killed and

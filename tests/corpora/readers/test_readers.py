@@ -110,7 +110,7 @@ def test_overlong_text_in_xml_is_refused(tmp_path):
 
 def test_misaligned_text_is_refused_with_its_line(tmp_path):
     source, target = save(tmp_path / "a.de", "eins\nzwei\n"), save(tmp_path / "a.en", "one\n")
-    with pytest.raises(InputError, match=r"a\.en:2: ends before this line, but .*a\.de goes on: not aligned"):
+    with pytest.raises(InputError, match=r"a\.en:2: ends before this line, but .*a\.de has more lines: not aligned"):
         list(read_input(f"{source},{target}", DE_EN))
 
 

@@ -17,7 +17,7 @@ from learners.seed_models.catalogue import (
     WNMT,
     with_requirements,
 )
-from learners.seed_models.seed_model import Texts
+from learners.seed_models.seed_model import TrainingTexts
 from learners.seed_models.store import ModelStore
 from learners.seed_models.trainer import train_missing
 from learners.systems.bnmt import EL_VALUE
@@ -66,7 +66,7 @@ def test_the_third_party_has_read_long_sentences_and_parts_of_them(monkeypatch, 
     words = [range(n, n + 12) for n in range(9)]
     long = [(" ".join(f"wort{k}" for k in each), " ".join(f"word{k}" for k in each)) for each in words]
     with pytest.raises(InterruptedError):
-        train_missing(ModelStore(tmp_path), [WMT16], Texts([*tiny.TEXTS.out_of_domain, *long]))
+        train_missing(ModelStore(tmp_path), [WMT16], TrainingTexts([*tiny.TEXTS.out_of_domain, *long]))
     assert given["pairs"] == long
     assert given["parts"]
     assert all(any(part in source for source, _ in long) for part, _ in given["parts"])

@@ -1,4 +1,4 @@
-"""``banditmt serve`` in a process of its own, for tests that call the service over HTTP."""
+"""``banditmt serve`` in its own process, for tests that call the service over HTTP."""
 
 import json
 import signal

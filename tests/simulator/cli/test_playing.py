@@ -11,7 +11,7 @@ import pytest
 from lambdas.store import open_store
 from learners.journal import Journal
 from simulator import cli, competition
-from simulator.competition import RunState, RunStatus
+from simulator.competition import PlayState, RunStatus
 from tests.simulator.cli.serve_process import call, serving
 from tests.simulator.small_task import write_task
 
@@ -73,7 +73,7 @@ def test_compete_prints_a_failure_while_other_runs_play(terminal, capsys, task, 
     outputs = []
 
     def one_failure(_competition, specs, *, processes, watch):
-        failed = RunStatus(specs[0], RunState.FAILED, message="its process died [-9],\nwith a second line")
+        failed = RunStatus(specs[0], PlayState.FAILED, message="its process died [-9],\nwith a second line")
         watch(failed)
         outputs.append(capsys.readouterr())
         return [failed]
@@ -125,7 +125,7 @@ def test_regret_is_shown_while_playing_once_an_oracle_has_played(capsys, task, f
 
 
 def test_compete_at_an_address(capsys, task, tmp_path):
-    """Each run has a client of its own; an unknown key or phase is reported once."""
+    """Each run has its own client; an unknown key or phase is reported once."""
     models = ["--models", str(tmp_path / "models")]
     printed(capsys, ["pretrain", "word-for-word", "--task", task, *models])
     with serving("--task", task, "--store", f"sqlite:{tmp_path / 'served'}") as started:

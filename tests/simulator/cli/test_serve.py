@@ -1,4 +1,4 @@
-"""``banditmt serve``, in a process of its own."""
+"""``banditmt serve``, in its own process."""
 
 import re
 import signal

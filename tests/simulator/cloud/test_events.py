@@ -7,7 +7,7 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from simulator.cloud.events import LambdaContext, MalformedProxyResponseError, http_response, proxy_event
 from simulator.cloud.http_messages import HttpRequest
-from simulator.cloud.template import LambdaFunction, Route
+from simulator.cloud.template import FunctionResource, Route
 
 ROUTE = Route("POST", "/v1/runs/{run}/translations", "F", key_required=True, schema=None, body_required=False)
 REQUEST = HttpRequest(
@@ -57,7 +57,7 @@ def test_invalid_utf_8_is_replaced() -> None:
 
 
 def test_the_context_has_the_remaining_time_of_the_function() -> None:
-    context = LambdaContext.start(LambdaFunction("F", "a.b", timeout=10, memory=512, environment={}), "id-1")
+    context = LambdaContext.start(FunctionResource("F", "a.b", timeout=10, memory=512, environment={}), "id-1")
     assert 9_000 < context.get_remaining_time_in_millis() <= 10_000
     assert context.invoked_function_arn.endswith(":function:F")
     assert (context.function_name, context.memory_limit_in_mb) == ("F", 512)
