@@ -34,7 +34,16 @@ from banditmt_client.errors import (
     ServiceError,
     ThrottledError,
 )
-from banditmt_client.results import Phase, Progress, Round, Sentence, TaskInfo, TextConvention
+from banditmt_client.results import (
+    OutOfDomainFile,
+    OutOfDomainText,
+    Phase,
+    Progress,
+    Round,
+    Sentence,
+    TaskInfo,
+    TextConvention,
+)
 from banditmt_client.run import Run
 
 __all__ = [
@@ -50,6 +59,8 @@ __all__ = [
     "InvalidTranslationError",
     "NotFoundError",
     "OrderError",
+    "OutOfDomainFile",
+    "OutOfDomainText",
     "Phase",
     "PhaseClosedError",
     "Progress",

@@ -6,15 +6,15 @@ import textwrap
 from collections.abc import Sequence
 from datetime import datetime
 
-from banditmt_client.results import Phase, TaskInfo
+from banditmt_client.results import OutOfDomainText, Phase, TaskInfo
 
 LINE_CHARACTERS = 100
-LABEL_CHARACTERS = 12
+LABEL_CHARACTERS = 15
 PHASE_COLUMNS = ("phase", "state", "rounds", "feedback", "metric", "opens (UTC)", "closes (UTC)", "runs left")
 
 
-def describe(task: TaskInfo) -> str:
-    """Return the description of a task in some lines."""
+def describe(task: TaskInfo, service: str) -> str:
+    """Return the description of a task in some lines. ``service`` is the address of the service."""
     facts = {
         "languages": f"{task.source} to {task.target}",
         "text": task.text.description,
@@ -22,8 +22,11 @@ def describe(task: TaskInfo) -> str:
         "documents": "the sentences of a document come together, in order" if task.documents else "none",
         "licence": task.licence,
         "contact": task.contact,
+        "out of domain": task.out_of_domain and _summary(task.out_of_domain),
     }
     lines = [_fact(label, text) for label, text in facts.items() if text]
+    if task.out_of_domain is not None:
+        lines += [_fact("", url) for url in _addresses(task.out_of_domain, service)]
     return "\n".join([task.title or "A task without a title", *lines, "", *_table(task.phases)])
 
 
@@ -36,6 +39,15 @@ def _fact(label: str, text: str) -> str:
         break_long_words=False,
         break_on_hyphens=False,
     )
+
+
+def _summary(text: OutOfDomainText) -> str:
+    return ", ".join(f"{file.lines:,} sentences of {file.language} ({file.bytes / 1e6:,.1f} MB)" for file in text.files)
+
+
+def _addresses(text: OutOfDomainText, service: str) -> list[str]:
+    files = [service.strip().rstrip("/") + file.url for file in text.files if file.url]
+    return [text.url, *files] if text.url else files
 
 
 def _table(phases: Sequence[Phase]) -> list[str]:

@@ -147,7 +147,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with Client(url=options.url) as client:
             if options.about:
-                print(describe(client.task()))
+                print(describe(client.task(), options.url or os.environ[URL_VARIABLE]))
                 return 0
             run = open_run(client, options.phase, options.system, again=options.again)
             with LineTranslator(options.command) as translator:

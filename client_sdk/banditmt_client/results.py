@@ -121,19 +121,50 @@ class TextConvention:
 
 
 @dataclass(frozen=True)
+class OutOfDomainFile:
+    """One language of the out-of-domain text.
+
+    Attributes:
+        language: The language, such as ``"de"``.
+        lines: The number of sentences.
+        bytes: The size of the text, before compression.
+        sha256: The digest of the text, before compression.
+        url: The path of the gzip file, to append to the address of the service; None if the service does not have it.
+    """
+
+    language: str
+    lines: int
+    bytes: int
+    sha256: str
+    url: str | None = None
+
+
+@dataclass(frozen=True)
+class OutOfDomainText:
+    """Parallel text from outside the task's domain, on which a system may be trained before it plays.
+
+    Attributes:
+        url: Where the organiser publishes it; None if the organiser does not say.
+        files: One file per language; line n of one translates line n of the other.
+    """
+
+    url: str | None
+    files: tuple[OutOfDomainFile, ...]
+
+
+@dataclass(frozen=True)
 class TaskInfo:
     """What a task says about itself.
 
     Attributes:
         title: The title; None if the organiser gave none.
-        source: The language to translate from, such as ``"de"``.
-        target: The language to translate into, such as ``"en"``.
+        source: The language to translate from, such as ``"de"``; ``"und"`` if the service does not know it.
+        target: The language to translate into, such as ``"en"``; ``"und"`` if the service does not know it.
         text: How the sentences are written, and the translations should be.
         phases: The phases, as ``Client.phases`` returns them.
         licence: The licence of the data; None if the organiser gave none.
         contact: Where to ask the organiser; None if the organiser gave none.
-        out_of_domain: Where the out-of-domain training text is, as the JSON object of the service; None if there is
-            none.
+        out_of_domain: Where the out-of-domain text is; None if there is none.
         documents: Whether the sentences of some phase belong to documents.
     """
 
@@ -144,7 +175,7 @@ class TaskInfo:
     phases: tuple[Phase, ...]
     licence: str | None = None
     contact: str | None = None
-    out_of_domain: Mapping[str, Any] | None = None
+    out_of_domain: OutOfDomainText | None = None
     documents: bool = False
 
 
@@ -235,15 +266,13 @@ def read_phase(response: Mapping[str, Any]) -> Phase:
 
 def read_phases(response: Mapping[str, Any]) -> list[Phase]:
     """Return the phases in the field ``phases``; raise ``ProtocolError`` if it is no list of phases."""
-    phases = read_field(response, "phases", list)
-    if not all(isinstance(phase, Mapping) for phase in phases):
-        raise invalid_field_error("phases")
-    return [read_phase(phase) for phase in phases]
+    return [read_phase(phase) for phase in _read_objects(response, "phases")]
 
 
 def read_task(response: Mapping[str, Any]) -> TaskInfo:
     """Return the task that a JSON object describes; raise ``ProtocolError`` if it describes none."""
     text = read_field(response, "text", Mapping)
+    out_of_domain = read_optional(response, "out_of_domain", Mapping)
     return TaskInfo(
         title=read_optional(response, "title", str),
         source=read_field(response, "source", str),
@@ -252,9 +281,30 @@ def read_task(response: Mapping[str, Any]) -> TaskInfo:
         phases=tuple(read_phases(response)),
         licence=read_optional(response, "licence", str),
         contact=read_optional(response, "contact", str),
-        out_of_domain=read_optional(response, "out_of_domain", Mapping),
+        out_of_domain=None if out_of_domain is None else _read_out_of_domain(out_of_domain),
         documents=read_optional(response, "documents", bool) or False,
     )
+
+
+def _read_out_of_domain(response: Mapping[str, Any]) -> OutOfDomainText:
+    files = [
+        OutOfDomainFile(
+            language=read_field(file, "language", str),
+            lines=read_field(file, "lines", int),
+            bytes=read_field(file, "bytes", int),
+            sha256=read_field(file, "sha256", str),
+            url=read_optional(file, "url", str),
+        )
+        for file in _read_objects(response, "files")
+    ]
+    return OutOfDomainText(read_optional(response, "url", str), tuple(files))
+
+
+def _read_objects(response: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    objects: list[Any] = read_field(response, name, list)
+    if not all(isinstance(item, Mapping) for item in objects):
+        raise invalid_field_error(name)
+    return objects
 
 
 def _read_time(response: Mapping[str, Any], name: str) -> datetime | None:

@@ -117,7 +117,13 @@ class FakeService:
             "phases": [self.phase()],
             "licence": "CC0-1.0",
             "contact": None,
-            "out_of_domain": None,
+            "out_of_domain": {
+                "url": "https://example.org/text",
+                "files": [
+                    {"language": "de", "lines": 1000, "bytes": 120_000, "sha256": "d" * 64, "url": None},
+                    {"language": "en", "lines": 1000, "bytes": 110_000, "sha256": "e" * 64, "url": "/v1/files/en"},
+                ],
+            },
             "documents": bool(self.documents),
         }
 

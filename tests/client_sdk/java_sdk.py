@@ -16,7 +16,17 @@ from typing import Any
 import pytest
 
 import banditmt_client
-from banditmt_client import Phase, Progress, Round, Sentence, ServiceError, TaskInfo, TextConvention
+from banditmt_client import (
+    OutOfDomainFile,
+    OutOfDomainText,
+    Phase,
+    Progress,
+    Round,
+    Sentence,
+    ServiceError,
+    TaskInfo,
+    TextConvention,
+)
 
 JAVA = Path(__file__).parents[2] / "client_sdk" / "java"
 INITIAL_BACKOFF_MILLISECONDS = 1  # short, so that tests do not wait
@@ -154,7 +164,7 @@ class JavaClient:
             phases=tuple(_phases(result)),
             licence=result.get("licence"),
             contact=result.get("contact"),
-            out_of_domain=None,
+            out_of_domain=_out_of_domain(result),
             documents=result["documents"] == "true",
         )
 
@@ -240,6 +250,23 @@ def _phase(result: dict[str, str], prefix: str) -> Phase:
         opens_at=_time(result.get(prefix + "opens_at")),
         closes_at=_time(result.get(prefix + "closes_at")),
         runs_left=_integer(result.get(prefix + "runs_left")),
+    )
+
+
+def _out_of_domain(result: dict[str, str]) -> OutOfDomainText | None:
+    if "files" not in result:
+        return None
+    files = tuple(_out_of_domain_file(result, f"file.{number}.") for number in range(int(result["files"])))
+    return OutOfDomainText(result.get("file.url"), files)
+
+
+def _out_of_domain_file(result: dict[str, str], prefix: str) -> OutOfDomainFile:
+    return OutOfDomainFile(
+        language=result[prefix + "language"],
+        lines=int(result[prefix + "lines"]),
+        bytes=int(result[prefix + "bytes"]),
+        sha256=result[prefix + "sha256"],
+        url=result.get(prefix + "url"),
     )
 
 

@@ -293,19 +293,22 @@ def test_a_phase_that_can_be_played_once_is_refused_as_the_service_does(play_aga
 def test_about_prints_what_the_task_says_about_itself(monkeypatch, capsys):
     with serving(["eins"] * 1_200, post_edits=["one"] * 1_200, documents=[("d", n) for n in range(1_200)]) as server:
         monkeypatch.setenv("BANDITMT_API_KEY", KEY)
-        monkeypatch.setenv("BANDITMT_URL", server.url)
+        monkeypatch.setenv("BANDITMT_URL", server.url + "/\n")
         assert play.main(["--about"]) == 0
-    assert (
-        capsys.readouterr().out
-        == """\
+    assert capsys.readouterr().out.replace(server.url, "SERVICE") == ABOUT
+
+
+ABOUT = """\
 A task of few words
-languages   de to en
-text        Lowercased Moses tokens.
-signature   lower|moses
-documents   the sentences of a document come together, in order
-licence     CC0-1.0
+languages      de to en
+text           Lowercased Moses tokens.
+signature      lower|moses
+documents      the sentences of a document come together, in order
+licence        CC0-1.0
+out of domain  1,000 sentences of de (0.1 MB), 1,000 sentences of en (0.1 MB)
+               https://example.org/text
+               SERVICE/v1/files/en
 
 phase  state  rounds  feedback   metric         opens (UTC)       closes (UTC)  runs left
 dev    open   1,200   post-edit  sentence-bleu  2026-05-01 12:00  -             99
 """
-    )

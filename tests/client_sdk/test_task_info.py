@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from banditmt_client import Phase, ProtocolError, TaskInfo, TextConvention
+from banditmt_client import OutOfDomainFile, OutOfDomainText, Phase, ProtocolError, TaskInfo, TextConvention
 from tests.client_sdk.fake_service import serving
 
 PHASE = Phase(
@@ -40,7 +40,13 @@ def test_a_task_describes_itself(server, client_of):
         phases=(PHASE,),
         licence="CC0-1.0",
         contact=None,
-        out_of_domain=None,
+        out_of_domain=OutOfDomainText(
+            "https://example.org/text",
+            (
+                OutOfDomainFile("de", 1_000, 120_000, "d" * 64, None),
+                OutOfDomainFile("en", 1_000, 110_000, "e" * 64, "/v1/files/en"),
+            ),
+        ),
         documents=True,
     )
 
@@ -58,6 +64,22 @@ def test_a_description_without_languages_text_or_phases_is_a_protocol_error(name
     description = server.service.task()
     del description[name]
     answer(server, monkeypatch, description)
+    with pytest.raises(ProtocolError, match=f"no valid '{name}'"):
+        client_of(server).task()
+
+
+@pytest.mark.parametrize(
+    ("out_of_domain", "name"),
+    [
+        ("https://example.org", "out_of_domain"),
+        ({"url": "https://example.org"}, "files"),
+        ({"url": None, "files": ["de"]}, "files"),
+        ({"url": None, "files": [{"language": "de", "lines": 7, "bytes": 90}]}, "sha256"),
+        ({"url": 7, "files": []}, "url"),
+    ],
+)
+def test_an_invalid_out_of_domain_text_is_a_protocol_error(out_of_domain, name, server, client_of, monkeypatch):
+    answer(server, monkeypatch, {**server.service.task(), "out_of_domain": out_of_domain})
     with pytest.raises(ProtocolError, match=f"no valid '{name}'"):
         client_of(server).task()
 

@@ -26,8 +26,12 @@ final class JsonObject {
         return field(name, String.class);
     }
 
+    long longInteger(String name) {
+        return field(name, Long.class);
+    }
+
     int integer(String name) {
-        long value = field(name, Long.class);
+        long value = longInteger(name);
         if (value != (int) value) {
             throw invalidField(name);
         }

@@ -1,7 +1,6 @@
 package org.banditmt.client;
 
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /** What a task says about itself. */
@@ -13,7 +12,7 @@ public final class TaskInfo extends Value {
     private final List<Phase> phases;
     private final Optional<String> licence;
     private final Optional<String> contact;
-    private final Optional<Map<String, Object>> outOfDomain;
+    private final Optional<OutOfDomainText> outOfDomain;
     private final boolean documents;
 
     TaskInfo(JsonObject response) {
@@ -24,7 +23,7 @@ public final class TaskInfo extends Value {
         phases = Phase.listIn(response);
         licence = response.optionalString("licence");
         contact = response.optionalString("contact");
-        outOfDomain = response.optionalObject("out_of_domain").map(JsonObject::asMap);
+        outOfDomain = response.optionalObject("out_of_domain").map(OutOfDomainText::new);
         documents = response.optionalBool("documents").orElse(false);
     }
 
@@ -40,7 +39,7 @@ public final class TaskInfo extends Value {
     /**
      * Returns the language to translate from.
      *
-     * @return the language, such as {@code "de"}
+     * @return the language, such as {@code "de"}; {@code "und"} if the service does not know it
      */
     public String source() {
         return source;
@@ -49,7 +48,7 @@ public final class TaskInfo extends Value {
     /**
      * Returns the language to translate into.
      *
-     * @return the language, such as {@code "en"}
+     * @return the language, such as {@code "en"}; {@code "und"} if the service does not know it
      */
     public String target() {
         return target;
@@ -92,11 +91,11 @@ public final class TaskInfo extends Value {
     }
 
     /**
-     * Returns where the out-of-domain training text is.
+     * Returns where the out-of-domain text is.
      *
-     * @return the JSON object of the service, as in {@link Client#leaderboard}; empty if there is no such text
+     * @return the out-of-domain text; empty if there is none
      */
-    public Optional<Map<String, Object>> outOfDomain() {
+    public Optional<OutOfDomainText> outOfDomain() {
         return outOfDomain;
     }
 

@@ -216,9 +216,24 @@ final class Bridge {
         described.put("text_description", task.text().description());
         task.licence().ifPresent(licence -> described.put("licence", licence));
         task.contact().ifPresent(contact -> described.put("contact", contact));
-        task.outOfDomain().ifPresent(text -> described.put("out_of_domain", text.toString()));
+        task.outOfDomain().ifPresent(text -> describe(text, described));
         described.put("documents", String.valueOf(task.documents()));
         return described;
+    }
+
+    /** Describes the text in the same flat object: {@code file.0.lines} is the number of lines of its first file. */
+    private static void describe(OutOfDomainText text, Map<String, String> described) {
+        text.url().ifPresent(url -> described.put("file.url", url));
+        described.put("files", String.valueOf(text.files().size()));
+        for (int number = 0; number < text.files().size(); number++) {
+            OutOfDomainFile file = text.files().get(number);
+            String prefix = "file." + number + ".";
+            described.put(prefix + "language", file.language());
+            described.put(prefix + "lines", String.valueOf(file.lines()));
+            described.put(prefix + "bytes", String.valueOf(file.bytes()));
+            described.put(prefix + "sha256", file.sha256());
+            file.url().ifPresent(url -> described.put(prefix + "url", url));
+        }
     }
 
     private static Map<String, String> describe(Progress progress) {
