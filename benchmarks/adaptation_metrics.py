@@ -41,7 +41,7 @@ def post_edited_pairs(count: int, seed: int) -> list[Pair]:
 
 
 def fastest(function: Callable[[Sequence[Pair]], object], pairs: Sequence[Pair]) -> float:
-    """Return the seconds of the best of several passes: noise on a shared machine only ever slows down."""
+    """Return the seconds of the fastest of several passes: other programs can only slow a pass down."""
     times = []
     for _ in range(REPEATS):
         start = time.perf_counter()

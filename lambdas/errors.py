@@ -113,8 +113,7 @@ class TooLargeError(ServiceError):
 
 
 class ThrottledError(ServiceError):
-    """Too many requests in a short time. Never raised: API Gateway answers so, with this message, before any
-    function."""
+    """Too many requests in a short time. Never raised: API Gateway itself sends this response."""
 
     code, status, default_message = "throttled", 429, "too many requests; wait and send the same request again"
 

@@ -58,7 +58,7 @@ class PhaseRecord:
         return self if self.schedule is None else replace(self, state=self.schedule.state(now))
 
     def as_document(self) -> Document:
-        """Return what the store holds: what was added since version 0.1 only where it says something new."""
+        """Return the document for the store, without fields added since version 0.1 that have their default."""
         layout, feedback = self.phase.layout, self.phase.feedback
         added = {
             "feedback": feedback.kind.value if feedback.kind is not FeedbackKind.BANDIT else None,
@@ -82,7 +82,7 @@ class PhaseRecord:
 
     @classmethod
     def from_document(cls, document: Document) -> Self:
-        """Return the record that a document holds; one of an earlier version lacks what was added since."""
+        """Return the record of a document, which may lack the fields that were added since version 0.1."""
         feedback = FeedbackSpec(
             document["perturbation"],
             document["seed"],

@@ -237,7 +237,7 @@ class Registry:
     def set_phase_state(self, name: str, state: PhaseState, *, runs: int | None = None) -> PhaseRecord:
         """Open, freeze or close a phase, and optionally change how many runs a participant may open.
 
-        From then on, a schedule of the phase does not count.
+        A schedule of the phase no longer applies.
         """
         budget = {} if runs is None else {"runs": runs}
         return self._change_phase(name, {"state": state.value, "schedule": None, **budget})

@@ -96,7 +96,7 @@ class Service:
     def phases(self, participant: Participant | None = None) -> list[PhaseInfo]:
         """Return the phases of the task, shortest first, with the number of runs that a participant has left.
 
-        Cached, because no key is needed to ask. The number of runs is not: few ask for it, with a key.
+        Phases are cached, because requests without a key can ask for them. The number of runs is not: it needs a key.
         """
         records = self._phase_lists.get("phases", lambda _: self._registry.phases()) or []
         return [_phase_info(record, self._runs_left(participant, record)) for record in records]

@@ -1,4 +1,4 @@
-"""Interrupts that wait for a safe moment: the first one sets a flag, a second one strikes at once."""
+"""Interrupts that wait for a safe moment: the first one sets a flag, a second one takes effect at once."""
 
 import signal
 import threading
@@ -13,7 +13,7 @@ def deferred_interrupts(
 ) -> Iterator[threading.Event]:
     """Yield a flag that the first interrupt sets; a second interrupt raises KeyboardInterrupt.
 
-    The caller looks at the flag between two rounds, so that no interrupt strikes in the middle of one. Only the main
+    The caller looks at the flag between two rounds, so that no round is interrupted in the middle. Only the main
     thread receives signals: in any other thread the flag stays as it is.
 
     Args:

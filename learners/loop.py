@@ -37,7 +37,7 @@ def play(
 ) -> Progress:
     """Play a run to its end, or resume it where an earlier process stopped.
 
-    Ctrl-C ends the current round, stores a snapshot, and raises KeyboardInterrupt; pressed again, it strikes at once.
+    Ctrl-C ends the current round, stores a snapshot, and raises KeyboardInterrupt; pressed again, it raises it at once.
 
     Args:
         learner: The system that translates and learns.

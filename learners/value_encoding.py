@@ -62,7 +62,7 @@ class Encoder:
             return self._tag("number", array=self._add(np.asarray(value), name))
         if kind is tuple:
             return self._tag("tuple", items=self._items(value, name))
-        self._refuse_second_name(value, id(value), name)
+        self._refuse_shared_value(value, id(value), name)
         return self._container(value, name) if kind in CONTAINERS else self._other(value, name)
 
     def _container(self, value: Any, name: str) -> Json:
@@ -98,7 +98,7 @@ class Encoder:
         if not tensor.is_leaf:
             raise SnapshotError(f"{name} is a tensor with a gradient graph, which a snapshot cannot hold: detach it")
         if tensor.numel():
-            self._refuse_second_name(tensor, tensor.untyped_storage().data_ptr(), name)
+            self._refuse_shared_value(tensor, tensor.untyped_storage().data_ptr(), name)
         try:
             values = tensor.detach().cpu().numpy()
         except TypeError:
@@ -126,7 +126,7 @@ class Encoder:
         while isinstance(owner.base, np.ndarray):
             owner = owner.base
         if owner is not array:
-            self._refuse_second_name(owner, id(owner), name)
+            self._refuse_shared_value(owner, id(owner), name)
         return self._append(array, name)
 
     def _append(self, array: Array, name: str) -> int:
@@ -134,8 +134,8 @@ class Encoder:
         self.arrays.append(array)
         return len(self.arrays) - 1
 
-    def _refuse_second_name(self, value: object, identity: int, name: str) -> None:
-        """Raise SnapshotError for what occurs twice: it would be loaded as two, and change in one place only."""
+    def _refuse_shared_value(self, value: object, identity: int, name: str) -> None:
+        """Raise SnapshotError for a value that occurs twice: it would be loaded as two, which change separately."""
         if identity in self._names:
             raise SnapshotError(f"{name} and {self._names[identity]} are one object, or share memory: copy one of them")
         self._names[identity] = name

@@ -310,7 +310,7 @@ def _play_and_report(competition: Competition, spec: RunSpec, reports: Connectio
     try:
         signal.pthread_sigmask(
             signal.SIG_UNBLOCK, [signal.SIGINT]
-        )  # an interrupt that came during imports strikes here
+        )  # an interrupt that came during imports takes effect here
         end = play_run(competition, spec, watch=watch)
     except KeyboardInterrupt:
         end = last.ended(PlayState.INTERRUPTED, RESUME_ADVICE)

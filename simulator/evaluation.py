@@ -47,7 +47,7 @@ def read_files(references: Path, hypotheses: Sequence[str]) -> EvaluatedTexts:
 
 
 def split_name(argument: str) -> tuple[str, Path]:
-    """Split NAME=PATH; the name of a mere path is its file's, without suffixes."""
+    """Return the name and the path of NAME=PATH; without a name, it is that of the file without suffixes."""
     name, separator, path = argument.partition("=")
     if separator and name and "/" not in name:
         return name, Path(path)

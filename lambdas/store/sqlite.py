@@ -261,7 +261,7 @@ class SQLiteStore:
     # forked processes
 
     def acquire_locks(self) -> None:
-        """Wait until no thread uses the store, and let none use it."""
+        """Wait until no thread uses the store, and keep all threads out."""
         self._write_lock.acquire()
         self._read_lock.acquire()
 

@@ -72,10 +72,10 @@ def check_aligned(systems: Mapping[str, Sequence[str]], references: Sequence[str
 def difference_curves(
     systems: Mapping[str, Sequence[str]], references: Sequence[str], measure: Measure
 ) -> dict[str, list[tuple[int, float]]]:
-    """Return for each system but the first how far it is above the first after so many sentences.
+    """Return, for each system but the first, its difference from the first after growing numbers of sentences.
 
-    Both are scored on all sentences up to that one (Simianer et al. 2019, Appendix B). Where either cannot be scored
-    yet there is no point.
+    Both are scored on all sentences so far (Simianer et al. 2019, Appendix B). A point is left out where either cannot
+    be scored yet.
     """
     check_aligned(systems, references)
     places = np.unique(np.linspace(1, len(references), min(CURVE_POINTS, len(references))).astype(int))

@@ -18,7 +18,7 @@ Figure = alt.VConcatChart | alt.LayerChart | alt.FacetChart
 
 
 def difference_figure(curves: Mapping[str, Mapping[str, Curve]], first: str) -> Figure:
-    """Draw a panel for each measure: how far each system is above the first after so many sentences."""
+    """Draw a panel for each measure: the difference of each system from the first, by number of sentences."""
     panels = []
     for measure, by_system in curves.items():
         points = [
@@ -55,7 +55,7 @@ def save_figure(figure: Figure, path: Path) -> None:
     """Write a figure in the format that the name of its file ends with.
 
     Raises:
-        ValueError: The name ends otherwise.
+        ValueError: The file name has another suffix.
     """
     if path.suffix not in FORMATS:
         raise ValueError(f"a figure is written as {', '.join(FORMATS)}, but got {path.name}")

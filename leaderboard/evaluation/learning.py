@@ -56,7 +56,7 @@ def learning_curves(
 def cut_blocks(
     hypotheses: Sequence[str], references: Sequence[str], error: ErrorRate, block_words: int = BLOCK_WORDS
 ) -> list[Block]:
-    """Cut a text into blocks of at least so many reference words; an incomplete one at the end is left out.
+    """Cut a text into blocks of at least ``block_words`` reference words; an incomplete last block is left out.
 
     A text that is shorter than a block is one block.
     """

@@ -151,7 +151,7 @@ def slope_report(curves: dict[str, LearningCurve], signature: str) -> Report:
 
 
 def reliability_report(reliability: Reliability, name: str, signature: str) -> Report:
-    """Report what adaptation brought to each document, and what was left of it."""
+    """Report the gain and the drift of each document."""
     rows: list[tuple[str, Sequence[float]]] = [
         (each.document, (each.baseline, each.adapted, each.final, each.gain, each.drift))
         for each in reliability.documents

@@ -31,7 +31,7 @@ def sentence_chrf(hypothesis: str, reference: str) -> float:
 
 
 def _matches(proposed: str, wanted: str, order: int) -> int:
-    """Count the n-grams that both strings have; one that is proposed too often counts as often as it is wanted."""
+    """Count the n-grams that both strings have; counts are clipped to those of the reference."""
     available: dict[str, int] = {}
     for start in range(len(wanted) - order + 1):
         ngram = wanted[start : start + order]

@@ -41,7 +41,7 @@ class LearningCurveError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What a system did in a block of text: errors out of so many; what they count adds up over blocks."""
+    """The errors of a system in a block of text, and the size of the block. Both add up over blocks."""
 
     errors: float  # edits, lost reward, or points below a perfect score times sentences
     size: float  # reference words, or sentences

@@ -122,7 +122,7 @@ def total_recall(many: Iterable[RecallCounts], max_repetitions: int = 1) -> Reca
 
 
 def content_words(language: str) -> WordFilter:
-    """Return a filter that keeps content words: tokens with a letter or digit that are no stop words.
+    """Return a filter that keeps content words: tokens with a letter or digit that are not stop words.
 
     Stop words are recognised in any case, content words are compared as they are written.
 

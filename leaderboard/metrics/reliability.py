@@ -1,4 +1,4 @@
-"""Backward reliability: does a system that went on adapting still translate what it adapted to first?
+"""Backward reliability: whether a system that keeps adapting still translates what it adapted to first.
 
 Each document is cut in two: the first two thirds feed adaptation, the last third is held out. The held-out part of each
 document is translated three times: by the system that never adapted, by the one that has adapted up to and including
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 
 class ReliabilityError(ValueError):
-    """Scores or documents from which reliability cannot be told."""
+    """Scores or documents from which reliability cannot be computed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +26,12 @@ class DocumentScores:
 
     @property
     def gain(self) -> float:
-        """What adaptation brought at once."""
+        """The change of score by adapting up to and including this document."""
         return self.adapted - self.baseline
 
     @property
     def drift(self) -> float:
-        """What the documents after this one changed."""
+        """The change of score by adapting to the documents after this one."""
         return self.final - self.adapted
 
 
@@ -59,7 +59,7 @@ class Reliability:
 
 
 def backward_reliability(documents: Sequence[DocumentScores], *, higher_is_better: bool = True) -> Reliability:
-    """Judge how much of earlier documents was forgotten.
+    """Return how much of earlier documents a system has forgotten.
 
     Raises:
         ReliabilityError: There are no documents, or a score is not a finite number.

@@ -1,4 +1,4 @@
-"""Repetition rate: how much a text repeats itself, and so how much a system that adapts can win on it.
+"""Repetition rate: how much a text repeats itself, and so how much a system can gain by adapting to it.
 
 The rate is the geometric mean over n = 1 to 4 of the share of n-gram types in a window that occur there more than once,
 summed over windows of 1,000 words (Bertoldi et al. 2013, Cettolo et al. 2014). Two policies are in use, and their

@@ -251,7 +251,7 @@ class _EditDistance:
         return columns
 
     def _cells(self, row: int, column: int) -> tuple[int, int]:
-        """Return the distance between the first words and the first words of the target, and of one more of these."""
+        """Return the cells of the edit-distance matrix in this row, in this column and in the next one."""
         rises, falls, _ = self._columns[row]
         bit = 1 << column
         first = row + (rises & (bit - 1)).bit_count() - (falls & (bit - 1)).bit_count()

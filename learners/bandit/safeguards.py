@@ -1,4 +1,4 @@
-"""Safeguards of a policy gradient: outputs must neither grow without end nor collapse into one habit.
+"""Safeguards of a policy gradient: outputs must neither grow without end nor lose their diversity.
 
 Sentence BLEU forgives length: a learner can earn more by saying everything twice, until corpus BLEU halves. And a
 policy that has stopped exploring cannot recover.
@@ -44,8 +44,8 @@ class Safeguards:
     def limit(self, advantage: float, *, source_length: int, output_length: int) -> float:
         """Return the advantage to learn from.
 
-        It is 0 for the success of an output that is longer than those of the first rounds, while outputs are too long
-        on average.
+        A negative advantage is weighted down. A positive one is 0 if outputs are too long on average, and this one is
+        longer than those of the first rounds.
         """
         if advantage <= 0:
             return self._config.negative_advantage_weight * advantage

@@ -1,4 +1,4 @@
-"""Zeroth-order learning of networks: translate with perturbed parameters, and move them in directions that paid.
+"""Zeroth-order learning of networks: translate with perturbed parameters, and move them where that earned reward.
 
 One-point stochastic zeroth order (Sokolov et al. 2017, section 5.1, for SMT; Flaxman et al. 2005).
 """

@@ -1,4 +1,4 @@
-"""Models that translate together: the mean of their probabilities counts."""
+"""Models that translate together, by the mean of their probabilities."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -25,7 +25,7 @@ class EnsembleStepOutput(NamedTuple):
 
 
 class Ensemble:
-    """One model or several, asked one after the other."""
+    """One model or several, evaluated one after the other."""
 
     def __init__(self, models: Sequence[TranslationModel]) -> None:
         self._models = models

@@ -17,7 +17,7 @@ MIN_NEWS_TOKENS = 12  # the third party's text has sentences of at least this ma
 
 
 def _news(texts: TrainingTexts) -> Sequence[Pair]:
-    """Return the long sentences: a text that is not the one of the other models."""
+    """Return only the long sentences, so that the text differs from that of the other models."""
     return [pair for pair in texts.out_of_domain if len(pair[0].split()) >= MIN_NEWS_TOKENS] or texts.out_of_domain
 
 

@@ -12,7 +12,7 @@ DEFAULT_RUNS = STATE / "runs"
 
 
 def _check_folder(path: Path) -> Path:
-    """Raise BadParameter for a path that cannot be a folder, before an error of the file system says less."""
+    """Raise BadParameter for a path that cannot be a folder: the file system's own error would say less."""
     existing = next(parent for parent in (path, *path.parents) if parent.exists())
     if not existing.is_dir():
         raise typer.BadParameter(f"{existing} is a file; name a folder, which is created if it does not exist")

@@ -78,7 +78,7 @@ class ConnectionTable:
             self._remove(connection)
 
     def start_work(self, connection: OpenConnection) -> bool:
-        """Protect a connection from eviction, because its client waits for a response; return False if it is late."""
+        """Protect a connection from eviction, while its client waits for a response; return False if it was evicted."""
         with self._lock:
             if connection not in self._open:
                 return False
@@ -86,7 +86,7 @@ class ConnectionTable:
             return True
 
     def finish_work(self, connection: OpenConnection) -> None:
-        """Take back the protection of ``start_work``."""
+        """End the protection that ``start_work`` gave."""
         connection.waiting_since = time.monotonic()
 
     def all(self) -> list[OpenConnection]:

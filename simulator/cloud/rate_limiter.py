@@ -137,7 +137,7 @@ class RateLimiter:
 
 
 def _add_newest(entries: dict[str, Entry], key: str, entry: Entry, capacity: int) -> None:
-    """Add an entry at the end of a dictionary, which is thus in the order of last use, and drop the first beyond it."""
+    """Add an entry as the newest; if there are more than ``capacity``, drop the oldest."""
     entries[key] = entry
     if len(entries) > capacity:
         del entries[next(iter(entries))]

@@ -1,4 +1,4 @@
-"""The first interrupt waits, the second strikes, and the old handlers come back."""
+"""The first interrupt waits, the second takes effect at once, and the old handlers come back."""
 
 import signal
 import threading

@@ -73,7 +73,7 @@ def test_an_interrupt_waits_for_the_end_of_the_round_and_leaves_a_snapshot(tmp_p
     assert final_state(task, learner) == undisturbed()
 
 
-def test_a_second_interrupt_strikes_at_once(tmp_path):
+def test_a_second_interrupt_takes_effect_at_once(tmp_path):
     def impatient(_entry):
         os.kill(os.getpid(), signal.SIGINT)
         os.kill(os.getpid(), signal.SIGINT)
