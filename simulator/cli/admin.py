@@ -135,7 +135,10 @@ def describe_participant(
     affiliation: Annotated[str | None, typer.Option(help="The university or company of the team.")] = None,
     url: Annotated[str | None, typer.Option(help="A page about the team: https://...")] = None,
 ) -> None:
-    """Set what the leaderboard says of a team beside its name, and print it. An empty text removes an entry."""
+    """Set what the leaderboard says of a team beside its name.
+
+    Prints all of it. An empty text removes an entry.
+    """
     said = {"display_name": display_name, "affiliation": affiliation, "url": url}
     profiles = ProfileStore(open_existing_store(store))
     _print_profile(profiles.describe_team(name, {entry: text for entry, text in said.items() if text is not None}))
@@ -149,7 +152,10 @@ def describe_system(
     description: Annotated[str | None, typer.Option(help="What the system is, in a sentence.")] = None,
     link: Annotated[str | None, typer.Option(help="A paper or code: https://...")] = None,
 ) -> None:
-    """Set what the leaderboard says of a system beside its name, and print it. An empty text removes an entry."""
+    """Set what the leaderboard says of a system beside its name.
+
+    Prints all of it. An empty text removes an entry.
+    """
     said = {"description": description, "link": link}
     profiles = ProfileStore(open_existing_store(store))
     entries = {entry: text for entry, text in said.items() if text is not None}

@@ -56,7 +56,10 @@ def schedule_phase(
     opens: Annotated[str | None, typer.Option(metavar="TIME", help=f"When it opens. {TIME}")] = None,
     closes: Annotated[str | None, typer.Option(metavar="TIME", help=f"When it closes. {TIME}")] = None,
 ) -> None:
-    """Let a phase open and close at these times, until it is opened, frozen or closed by hand."""
+    """Let a phase open and close at these times.
+
+    The schedule counts until the phase is opened, frozen or closed by hand.
+    """
     if opens is None and closes is None:
         raise typer.BadParameter("give --opens, --closes or both")
     schedule = PhaseSchedule(*(None if time is None else parse_time(time) for time in (opens, closes)))
@@ -71,7 +74,10 @@ def _describe(schedule: PhaseSchedule) -> str:
 
 @app.command("list")
 def list_phases(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
-    """List the phases of the task. Times are in UTC; a phase without a schedule is opened and closed by hand."""
+    """List the phases of the task.
+
+    Times are in UTC. A phase without a schedule is opened and closed by hand.
+    """
     columns = [
         "phase",
         "state",

@@ -83,7 +83,10 @@ def show_run(identity: RunId, store: StoreOption = DEFAULT_STORE, as_json: JsonO
 
 @app.command("withdraw")
 def withdraw_run(identity: RunId, why: Why, store: StoreOption = DEFAULT_STORE) -> None:
-    """Take a run off the leaderboard. Its rounds stay, and can still be verified; `run restore` undoes it."""
+    """Take a run off the leaderboard.
+
+    Its rounds stay, and can still be verified. `run restore` undoes it.
+    """
     run = Withdrawals(open_existing_store(store)).withdraw(identity, why)
     typer.echo(f"run {identity} ({run.system} of {run.participant}) is off the leaderboard of {run.phase}")
 
