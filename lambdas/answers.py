@@ -103,6 +103,51 @@ class PhaseInfo:
         return asdict(self)
 
 
+@dataclass(frozen=True, slots=True)
+class TextInfo:
+    """How the sentences of a task are written, and how translations should be."""
+
+    signature: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class OutOfDomainFile:
+    """One language of the out-of-domain text. The size and the digest are those of the text, not of its gzip file."""
+
+    language: str
+    lines: int
+    bytes: int
+    sha256: str
+    url: str | None  # relative to the service, if the service itself has the file
+
+
+@dataclass(frozen=True, slots=True)
+class OutOfDomain:
+    """The out-of-domain text, on which systems may be trained before they play."""
+
+    url: str | None  # a page or a file of the organiser's
+    files: list[OutOfDomainFile]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskInfo:
+    """A task as participants see it."""
+
+    title: str | None
+    source: str  # a language code; ``und`` if it is not known
+    target: str
+    text: TextInfo
+    documents: bool  # whether sentences tell their document, and their position in it
+    licence: str | None  # of the text
+    contact: str | None
+    out_of_domain: OutOfDomain | None
+    phases: list[PhaseInfo]
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
 def _known(fields: dict[str, Any]) -> dict[str, Any]:
     """Return the fields without those that a phase does not have."""
     return {name: value for name, value in fields.items() if value is not None}

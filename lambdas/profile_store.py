@@ -59,6 +59,13 @@ class ProfileStore:
         empty = asdict(SystemProfile(participant, system))
         return SystemProfile(**self._change(documents.SYSTEM, _system_name(participant, system), empty, entries))
 
+    def write(self, profile: TeamProfile | SystemProfile) -> None:
+        """Write a whole profile, and overwrite the one before it."""
+        if isinstance(profile, TeamProfile):
+            self._store.replace(documents.TEAM, profile.participant, asdict(profile))
+        else:
+            self._store.replace(documents.SYSTEM, _system_name(profile.participant, profile.system), asdict(profile))
+
     def delete(self, participant: str) -> None:
         """Delete what a participant says of itself and of its systems."""
         for profile in self.systems():

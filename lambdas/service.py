@@ -17,13 +17,14 @@ import time
 from collections.abc import Callable
 
 from lambdas import errors
-from lambdas.answers import Answer, LastRound, OpenedRun, PhaseInfo, RunState, Sentence
+from lambdas.answers import Answer, LastRound, OpenedRun, PhaseInfo, RunState, Sentence, TaskInfo
 from lambdas.cache import Cache, SingleFlightCache
 from lambdas.phase_record import PhaseRecord, PhaseSchedule, PhaseState
 from lambdas.registry import Participant, Registry, api_key_digest, check_name
 from lambdas.scoreboard import Scoreboard
 from lambdas.sentences import SentenceReader
 from lambdas.store.interface import Store
+from lambdas.task_record import UNKNOWN_TASK, TaskRecord, read_task_record
 from lambdas.tokens import KeyRing, Position
 from leaderboard.table import Board
 from task.documents import document_id
@@ -35,6 +36,7 @@ from task.times import iso_time
 STALENESS_SECONDS = 10.0
 BOARD_SECONDS = 2.0  # how long a leaderboard is cached
 MAX_BOARDS = 500  # cached: one per phase for the public, and in training one per participant
+OUT_OF_DOMAIN_PATH = "/v1/task/out-of-domain/{language}"
 MAX_OPENING_RACES = 50  # lost in a row before the client has to retry
 
 
@@ -69,14 +71,16 @@ class Service:
         clock: Callable[[], float] = time.time,
         staleness: float = STALENESS_SECONDS,
         streamed: bool = False,  # whether another function follows the ledger's stream, so that this one need not
+        serves_out_of_domain: bool = False,  # whether OUT_OF_DOMAIN_PATH serves files, as in the local cloud
     ) -> None:
-        self._store, self._streamed = store, streamed
+        self._store, self._streamed, self._serves_out_of_domain = store, streamed, serves_out_of_domain
         self._registry = Registry(store, clock=clock)
         self._sentences = SentenceReader(store)
         self._scoreboard = Scoreboard(store, clock=clock)
         self._keys: Cache[str, Participant] = Cache(10_000, staleness)
         self._phases: Cache[str, PhaseRecord] = Cache(100, staleness)
         self._phase_lists: Cache[str, list[PhaseRecord]] = Cache(1, staleness)
+        self._task_records: Cache[str, TaskRecord] = Cache(1, staleness)
         self._key_rings: Cache[str, KeyRing] = Cache(1, staleness)
         self._runs: Cache[str, Run] = Cache(10_000)
         self._boards: SingleFlightCache[tuple[str, str], Board] = SingleFlightCache(
@@ -98,8 +102,23 @@ class Service:
 
         Phases are cached, because requests without a key can ask for them. The number of runs is not: it needs a key.
         """
-        records = self._phase_lists.get("phases", lambda _: self._registry.phases()) or []
-        return [_phase_info(record, self._runs_left(participant, record)) for record in records]
+        return [_phase_info(record, self._runs_left(participant, record)) for record in self._phase_records()]
+
+    def task(self, participant: Participant | None = None) -> TaskInfo:
+        """Return what the task says about itself: languages, text convention, phases, licence, contact.
+
+        Cached like the phases.
+        """
+        documents = any(record.phase.documents for record in self._phase_records())
+        place = OUT_OF_DOMAIN_PATH if self._serves_out_of_domain else None
+        return self._task_record().info(self.phases(participant), documents=documents, out_of_domain_path=place)
+
+    def out_of_domain_url(self, language: str) -> str:
+        """Return where the organiser publishes the out-of-domain text. Raises NotFoundError if nowhere."""
+        record = self._task_record()
+        if language not in record.out_of_domain or not record.about.out_of_domain_url:
+            raise errors.NotFoundError("the out-of-domain text of this task is not here; ask the organiser")
+        return record.about.out_of_domain_url
 
     def open_run(self, participant: Participant, phase: str, system: str, *, again: bool = True) -> OpenedRun:
         """Open a run of a system, or return its unfinished run.
@@ -204,6 +223,14 @@ class Service:
         record = self._phases.get(name, self._registry.phase)
         if record is None:
             raise errors.PhaseNotFoundError
+        return record
+
+    def _phase_records(self) -> list[PhaseRecord]:
+        return self._phase_lists.get("phases", lambda _: self._registry.phases()) or []
+
+    def _task_record(self) -> TaskRecord:
+        record = self._task_records.get("task", lambda _: read_task_record(self._store) or UNKNOWN_TASK)
+        assert record is not None, "there is always a record, if only of an unknown task"
         return record
 
     def _key_ring(self, *, fresh: bool = False) -> KeyRing:

@@ -59,7 +59,7 @@ class InProcessConnection:
         return {"phases": [phase.as_dict() for phase in phases]}
 
     def task(self) -> JsonObject:
-        raise error_for_response(404, "not_found", "this service does not describe its task yet", "")
+        return self._answer(lambda: self._service.task(self._participant))
 
     def leaderboard(self, phase: str) -> JsonObject:
         return self._answer(lambda: self._service.leaderboard(self._participant, phase))

@@ -19,6 +19,7 @@ from task.feedback import SENTENCE_BLEU, FeedbackError, FeedbackKind, FeedbackSp
 from task.languages import LOWERCASED_MOSES, LanguagePair, TextConvention, is_language
 from task.layout import Layout, LayoutError
 from task.phases import PHASES, Phase
+from task.public_texts import MAX_TITLE_CHARACTERS, PublicTextError, check_public_text, check_url
 
 FORMATS = (1, 2)
 OUT_OF_DOMAIN = "out-of-domain"
@@ -57,11 +58,22 @@ class FileSummary:
 
 @dataclass(frozen=True, slots=True)
 class AboutTask:
-    """What participants should know of a task beside its text; empty texts for what the organiser does not say."""
+    """What participants should know of a task beside its text; empty texts for what the organiser does not say.
+
+    Raises PublicTextError for a text that cannot be shown to the public.
+    """
 
     title: str = ""
     contact: str = ""  # an address or a URL
     out_of_domain_url: str = ""  # where participants find the out-of-domain text
+
+    def __post_init__(self) -> None:
+        if self.title:
+            check_public_text(self.title, "the title", MAX_TITLE_CHARACTERS)
+        if self.contact:
+            check_public_text(self.contact, "the contact")
+        if self.out_of_domain_url:
+            check_url(self.out_of_domain_url, "the out-of-domain URL")
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +254,10 @@ def _feedback(value: Any, number: int, seed: int, name: str) -> tuple[FeedbackSp
 def _about(value: Any) -> AboutTask:
     entries = _record(value, "about")
     _check_keys(entries, set(asdict(AboutTask())), "about")
-    return AboutTask(**{key: _text(entry, f"about.{key}") for key, entry in entries.items()})
+    try:
+        return AboutTask(**{key: _text(entry, f"about.{key}") for key, entry in entries.items()})
+    except PublicTextError as wrong:
+        raise DescriptionError(f"about: {wrong}") from None
 
 
 def _layout(name: str, value: Any) -> Layout:

@@ -4,7 +4,7 @@ The service may run meanwhile: of each run, the archive has the rounds that are 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from lambdas.registry import Registry
 from lambdas.sentences import MissingBlockError, unpack_block
 from lambdas.store.interface import Store, StoreError, TextSide
 from lambdas.task_loader import text_checkpoints
+from lambdas.task_record import read_task_record
 from lambdas.text_lines import Reference, Source, parse_reference, parse_source
 from lambdas.withdrawals import Withdrawals
 
@@ -64,17 +65,14 @@ def export(
 
 def _all_lines(store: Store, registry: Registry, progress: Callable[[int], None], *, texts: bool, keys: bool) -> Lines:
     """Yield all lines but the first and the last, in the order of ``records.SECTIONS``."""
-    records, profiles = registry.phases(), ProfileStore(store)
+    records = registry.phases()
     # read before participants: every run that a decision is on then belongs to one of them
     decisions = [decision for record in records for decision in Withdrawals(store).of_phase(record.phase.name)]
     participants = registry.participants()
     names = [participant.name for participant in participants]  # participants who register later are left out
-    for record in records:
-        yield "phase", {**record.as_document(), "checkpoints": text_checkpoints(store, record.phase.name)}
+    yield from _task_lines(store, records)
     yield from (("participant", participant.as_document()) for participant in participants)
-    yield from (("role", asdict(role)) for role in registry.roles() if role.participant in names)
-    yield from (("team", from_profile(team)) for team in profiles.teams() if team.participant in names)
-    yield from (("system", from_profile(system)) for system in profiles.systems() if system.participant in names)
+    yield from _description_lines(store, registry, names)
     if keys:
         yield "ring", registry.key_ring().as_document()
     for record in records:
@@ -83,13 +81,26 @@ def _all_lines(store: Store, registry: Registry, progress: Callable[[int], None]
     yield from (("withdrawal", asdict(decision)) for decision in decisions)
     if texts:
         for record in records:
-            for source, reference in _pairs(store, record):
-                position = {} if source.position is None else {"position": source.position}
-                text = {"phase": record.phase.name, "source": source.text, "reference": reference.text}
-                yield "text", text | position
+            yield from _text_lines(store, record)
     if keys:
         for name in names:
             yield from (("key", asdict(key)) for key in registry.keys(name))
+
+
+def _task_lines(store: Store, records: Sequence[PhaseRecord]) -> Lines:
+    task = read_task_record(store)
+    if task is not None:
+        yield "task", task.as_document()
+    for record in records:
+        yield "phase", {**record.as_document(), "checkpoints": text_checkpoints(store, record.phase.name)}
+
+
+def _description_lines(store: Store, registry: Registry, names: Sequence[str]) -> Lines:
+    """Yield what is said of these participants and of their systems."""
+    profiles = ProfileStore(store)
+    yield from (("role", asdict(role)) for role in registry.roles() if role.participant in names)
+    yield from (("team", from_profile(team)) for team in profiles.teams() if team.participant in names)
+    yield from (("system", from_profile(system)) for system in profiles.systems() if system.participant in names)
 
 
 def _run_lines(
@@ -99,6 +110,12 @@ def _run_lines(
         yield "run", asdict(run)
         for played in report_rounds(check_rounds(record, run, store.rounds(run.id)), progress):
             yield "round", from_round(played)
+
+
+def _text_lines(store: Store, record: PhaseRecord) -> Lines:
+    for source, reference in _pairs(store, record):
+        position = {} if source.position is None else {"position": source.position}
+        yield "text", {"phase": record.phase.name, "source": source.text, "reference": reference.text} | position
 
 
 def _pairs(store: Store, record: PhaseRecord) -> Iterator[tuple[Source, Reference]]:

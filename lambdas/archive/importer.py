@@ -8,7 +8,7 @@ store holds the archive's checksum. Keys come last, so no participant can play b
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Self
@@ -23,6 +23,7 @@ from lambdas.scoreboard import Scoreboard
 from lambdas.store import documents
 from lambdas.store.interface import Store, StoreError
 from lambdas.task_loader import await_text, load_phase
+from lambdas.task_record import TaskRecord, write_task_record
 from lambdas.tokens import KeyRing
 from lambdas.withdrawals import Withdrawal, Withdrawals
 from leaderboard.families import Role
@@ -117,16 +118,16 @@ class _Restorer:
 
     def _restore_record(self, record: Record) -> None:
         match record:
+            case TaskRecord():
+                write_task_record(self._store, record)
             case ArchivedPhase(phase, checkpoints):
                 self._restore_phase(phase, checkpoints)
             case Participant():
                 self._registry.create_participant(record)
             case Role():
                 self._registry.set_role(record.participant, record.system, record.kind, record.family)
-            case TeamProfile():
-                self._profiles.describe_team(record.participant, asdict(record))
-            case SystemProfile():
-                self._profiles.describe_system(record.participant, record.system, asdict(record))
+            case TeamProfile() | SystemProfile():
+                self._profiles.write(record)
             case Withdrawal():
                 self._withdrawals.write(record)
             case KeyRing():

@@ -28,6 +28,7 @@ from lambdas.phase_record import PhaseRecord
 from lambdas.registry import ApiKey, Participant
 from lambdas.service import check_translation
 from lambdas.task_loader import SentencePair, check_fingerprint
+from lambdas.task_record import TaskRecord
 from lambdas.tokens import MAX_KEYS, KeyRing
 from lambdas.withdrawals import Withdrawal
 from leaderboard.families import Role, RoleKind
@@ -157,6 +158,7 @@ class _RecordReader:
         """Yield the records of lines that can be read one by one."""
         readers: dict[str, Callable[[Fields], Record]] = {
             HEADER: self._read_header,
+            "task": self._read_task,
             "phase": self._read_phase,
             "participant": self._read_participant,
             "role": self._read_role,
@@ -173,6 +175,16 @@ class _RecordReader:
     def _read_header(self, fields: Fields) -> Header:
         self._has_texts, self._has_keys = fields["texts"], fields["keys"]
         return Header(fields["made_at"], fields["texts"], fields["keys"])
+
+    def _read_task(self, fields: Fields) -> TaskRecord:
+        record = TaskRecord.from_document(fields)
+        files = record.out_of_domain.values()
+        has_valid_texts = all(type(text) is str for text in record.convention)
+        has_valid_sizes = all(type(size) is int and size >= 0 for each in files for size in (each.lines, each.bytes))
+        if not (has_valid_texts and has_valid_sizes and all(_SHA256.fullmatch(each.sha256) for each in files)):
+            raise self._error("the task has an invalid text convention, size or hash")
+        self._check_new("task", "")
+        return record
 
     def _read_phase(self, fields: Fields) -> ArchivedPhase:
         checkpoints = fields.pop("checkpoints")

@@ -7,6 +7,7 @@ from lambdas.archive.file_format import END, HEADER
 from lambdas.phase_record import PhaseRecord
 from lambdas.registry import ApiKey, Participant
 from lambdas.task_loader import SentencePair
+from lambdas.task_record import TaskRecord
 from lambdas.tokens import KeyRing
 from lambdas.withdrawals import Withdrawal
 from leaderboard.families import Role
@@ -16,9 +17,10 @@ from leaderboard.profiles import SystemProfile, TeamProfile
 from task.rounds import Round, Run
 
 # Kinds in the order of the file; rounds follow their run. Keys are last, so that no participant can play before
-# everything else is restored. Since version 2: team, system, withdrawal.
+# everything else is restored. Since version 2: task, team, system, withdrawal.
 SECTIONS = [
     HEADER,
+    "task",
     "phase",
     "participant",
     "role",
@@ -34,6 +36,16 @@ SECTIONS = [
 
 FIELD_TYPES: dict[str, dict[str, type]] = {
     HEADER: {"format": str, "version": int, "made_at": int, "texts": bool, "keys": bool},
+    "task": {
+        "source": str,
+        "target": str,
+        "title": str,
+        "contact": str,
+        "out_of_domain_url": str,
+        "licence": str,
+        "text": dict,
+        "out_of_domain": dict,
+    },
     "phase": {
         "name": str,
         "repeatable": bool,
@@ -128,6 +140,7 @@ class Trailer:
 
 Record = (
     Header
+    | TaskRecord
     | ArchivedPhase
     | Participant
     | Role

@@ -1,6 +1,6 @@
 """The reading function: opens runs, returns their state, and serves the pending sentence. It cannot read references.
 
-It also serves the leaderboard and its page.
+It also says what the task is, and serves the leaderboard and its page.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from aws_lambda_powertools.event_handler import Response
 
 from lambdas import errors, wiring
 from lambdas.cache import SingleFlightCache
-from lambdas.handlers.api import LambdaFunction, Resolver, json_response, revalidated_response, to_json
+from lambdas.handlers.api import HEADERS, LambdaFunction, Resolver, json_response, revalidated_response, to_json
 from leaderboard.exports import to_csv
 from leaderboard.page import INDEX_FILE, SETTINGS_FILE, PageFile, settings
 from leaderboard.table import Board
@@ -56,6 +56,16 @@ def _add_api_routes(app: Resolver) -> None:
     def phases() -> Response[str]:
         participant = app.participant()
         return json_response({"phases": [phase.as_dict() for phase in wiring.service().phases(participant)]})
+
+    @app.get("/v1/task")
+    def task() -> Response[str]:
+        participant = app.participant() if app.header("x-api-key") else None
+        info = wiring.service().task(participant)
+        return revalidated_response(app, to_json(info.as_dict()), "application/json")
+
+    @app.get("/v1/task/out-of-domain/<language>")
+    def out_of_domain(language: str) -> Response[str]:
+        return Response(302, headers={**HEADERS, "Location": wiring.service().out_of_domain_url(language)})
 
     @app.get("/v1/leaderboard/<phase>")
     def leaderboard(phase: str) -> Response[str]:

@@ -16,6 +16,8 @@ PHASE = DocumentKind("phase")  # named by the phase
 ROLE = DocumentKind("role")  # named by participant and system
 KEY_RING = DocumentKind("ring")  # one document: the keys that sign sentence ids
 
+TASK = DocumentKind("task")  # written by ``lambdas.task_record``: one document
+
 # Written by ``lambdas.profile_store``.
 TEAM = DocumentKind("team")  # named by the participant
 SYSTEM = DocumentKind("system")  # named by participant and system

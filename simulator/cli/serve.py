@@ -5,7 +5,7 @@ import ipaddress
 import json
 import logging
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated
@@ -25,7 +25,7 @@ from simulator.cloud.http_server import HttpServer, access_log, running
 from simulator.cloud.local_cloud import local_server, set_environment
 from simulator.cloud.template import SamTemplate
 from simulator.errors import ServeError
-from simulator.tasks import DEFAULT_STORE, DEMO_TASK
+from simulator.tasks import DEFAULT_STORE, DEMO_TASK, is_loaded, out_of_domain_files
 
 FIRST_PARTICIPANT = "local"
 LOCAL_STAGE = "local"  # prints the first key; the output of other stages may go to a log
@@ -34,7 +34,10 @@ LOCAL_STAGE = "local"  # prints the first key; the output of other stages may go
 def serve(
     task: Annotated[
         Path | None,
-        typer.Option(help="Load this task directory first. Default: the task in the store, or a demo task."),
+        typer.Option(
+            help="Load this task directory first, and offer its out-of-domain text as a download. "
+            "Default: the task in the store, or a demo task."
+        ),
     ] = None,
     port: Annotated[int, typer.Option(help="The port to listen on; 0 for any free port.", min=0, max=65_535)] = 8000,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
@@ -49,9 +52,10 @@ def serve(
     template = SamTemplate.load(stage)  # first, because the stage may not exist
     opened = open_or_create_store(store)
     try:
-        _load_task(opened, task)
+        served = _load_task(opened, task)
+        files = {} if served is None else out_of_domain_files(served)
         set_environment(template)
-        server = _listen(template, Service(opened), host, port)
+        server = _listen(template, Service(opened, serves_out_of_domain=bool(files)), host, port, files)
         with _logging(access), deferred_interrupts((signal.SIGINT, signal.SIGTERM)) as interrupted, running(server):
             api_key = _first_key(opened) if stage == LOCAL_STAGE else None
             _announce(server, store, api_key, as_json=as_json)
@@ -61,16 +65,20 @@ def serve(
     typer.echo("stopped", err=True)
 
 
-def _load_task(store: Store, task: Path | None) -> None:
-    """Load a task into the store. Without one, load the demo task into an empty store."""
+def _load_task(store: Store, task: Path | None) -> Path | None:
+    """Load a task into the store, and return its directory. Without one, load the demo task into an empty store.
+
+    Returns None if the store has a task whose directory is not known.
+    """
     store.prepare()
     if task is None:
-        if Registry(store).phases():
-            return
         task = DEMO_TASK
+        if Registry(store).phases():
+            return task if task.exists() and is_loaded(store, task) else None
         if not task.exists():
             _generate_demo_task(task)
     load_with_progress(store, task)
+    return task
 
 
 def _generate_demo_task(path: Path) -> None:
@@ -89,9 +97,11 @@ def _first_key(store: Store) -> str | None:
     return None
 
 
-def _listen(template: SamTemplate, service: Service, host: str, port: int) -> HttpServer:
+def _listen(
+    template: SamTemplate, service: Service, host: str, port: int, out_of_domain: Mapping[str, Path]
+) -> HttpServer:
     try:
-        return local_server(template, service, (host, port))
+        return local_server(template, service, (host, port), out_of_domain)
     except OSError as failure:
         if failure.errno == errno.EADDRINUSE:
             raise ServeError(f"port {port} is in use; --port 0 chooses a free one") from None

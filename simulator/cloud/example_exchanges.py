@@ -4,6 +4,7 @@ They are the examples in the documentation of the API, which therefore cannot be
 differ from one recording to the next, so fixed text replaces them.
 """
 
+import gzip
 import hashlib
 import json
 import re
@@ -11,22 +12,35 @@ from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from lambdas import wiring
 from lambdas.phase_record import PhaseState
 from lambdas.registry import Registry
-from lambdas.service import Service
+from lambdas.service import OUT_OF_DOMAIN_PATH, Service
 from lambdas.store import open_store
 from lambdas.task_loader import load_phase
+from lambdas.task_record import TaskRecord, write_task_record
 from simulator.cloud.gateway import Gateway, load_handlers
 from simulator.cloud.http_messages import HttpRequest
 from simulator.cloud.rate_limiter import QuotaSettings, RateLimiter, ThrottleSettings
 from simulator.cloud.template import SamTemplate
+from task.description import AboutTask, FileSummary
+from task.languages import LOWERCASED_MOSES, LanguagePair
 from task.layout import Layout
 from task.phases import Phase
 
 PAIRS = [("baumwolle , gr. xl", "cotton , size xl"), ("spülmaschinenfest", "dishwasher safe")]
+OUT_OF_DOMAIN_TEXT = "das haus ist alt .\n"
+TASK = TaskRecord(
+    LanguagePair("de", "en"),
+    AboutTask("Product titles", "organiser@example.org", "https://example.org/out-of-domain"),
+    "CC0-1.0",
+    LOWERCASED_MOSES,
+    {"de": FileSummary(1, len(OUT_OF_DOMAIN_TEXT), hashlib.sha256(OUT_OF_DOMAIN_TEXT.encode()).hexdigest())},
+)
 CLOCK_TIME = 1_767_225_600.0  # 2026-01-01 00:00 UTC
 
 
@@ -40,7 +54,8 @@ class Exchange:
     request: Any  # the body, or None
     status: int
     retry_after: str | None
-    response: Any
+    content_type: str | None  # of the response; None if it has no body
+    response: Any  # the body, if it is JSON
 
 
 @dataclass(slots=True)
@@ -53,16 +68,25 @@ class ExchangeRecorder:
     labels: dict[str, str] = field(default_factory=dict)  # of the ids that fixed text replaces
 
     def call(
-        self, name: str, method: str, path: str, body: Any = None, *, key: str | None = "", **parameters: str
+        self,
+        name: str,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        key: str | None = "",
+        byte_range: str | None = None,
+        **parameters: str,
     ) -> Any:
         """Send a request, record the exchange under a name, and return the body of the response."""
         key = self.api_key if key == "" else key
         headers = [("Host", "localhost"), *([("x-api-key", key)] if key else [])]
+        headers += [("Range", byte_range)] if byte_range else []
         data = b"" if body is None else json.dumps(body).encode()
         request = HttpRequest(method, path.format(**parameters), "", headers, data, "127.0.0.1")
         response = self.gateway.respond(request)
-        content = json.loads(response.body)
-        retry_after = dict(response.headers).get("Retry-After")
+        content = json.loads(response.body) if response.body else None
+        received = dict(response.headers)
         self._label_ids(content)
         self.exchanges.append(
             Exchange(
@@ -71,7 +95,8 @@ class ExchangeRecorder:
                 path,
                 self._with_fixed_ids(body),
                 response.status,
-                retry_after,
+                received.get("Retry-After"),
+                received["Content-Type"] if response.content_length else None,
                 self._with_fixed_ids(content),
             )
         )
@@ -110,6 +135,7 @@ def record_exchanges(template: SamTemplate) -> list[Exchange]:
 @contextmanager
 def _recorder(template: SamTemplate) -> Iterator[ExchangeRecorder]:
     store = open_store("sqlite::memory:")
+    write_task_record(store, TASK)
     load_phase(store, Phase("mock", Layout.plain(len(PAIRS)), repeatable=True), PAIRS)
     load_phase(store, Phase("training", Layout.plain(1), repeatable=False), PAIRS[:1])
     registry = Registry(store)
@@ -123,6 +149,7 @@ def _recorder(template: SamTemplate) -> Iterator[ExchangeRecorder]:
         recorder.call("phase_closed", "POST", "/v1/runs", {"phase": "training", "system": "late"})
         registry.set_phase_state("mock", PhaseState.OPEN, runs=1)
         recorder.call("quota_exceeded", "POST", "/v1/runs", {"phase": "mock", "system": "one-too-many"})
+        _download(template, recorder)
         _record_rejections(template, recorder)
     finally:
         wiring.use_service(None)
@@ -133,6 +160,10 @@ def _play(recorder: ExchangeRecorder) -> None:
     """Play one run from start to end, with every possible mistake on the way."""
     runs, one_run = "/v1/runs", "/v1/runs/{run}"
     recorder.call("ok", "GET", "/health", key=None)
+    recorder.call("ok", "GET", "/v1/task", key=None)
+    recorder.call("invalid_key", "GET", "/v1/task", key="guessed")
+    recorder.call("elsewhere", "GET", OUT_OF_DOMAIN_PATH, key=None, language="de")
+    recorder.call("not_found", "GET", OUT_OF_DOMAIN_PATH, key=None, language="fr")
     recorder.call("ok", "GET", "/v1/phases")
     run = recorder.call("ok", "POST", runs, {"phase": "mock", "system": "greedy"})["run"]
     recorder.call("bad_request", "POST", runs, {"phase": "mock"})
@@ -175,6 +206,19 @@ def _play_once_only(recorder: ExchangeRecorder) -> None:
     answer = {"id": sentence["id"], "translation": "cotton , size xl"}
     recorder.call("training", "POST", "/v1/runs/{run}/translations", answer, run=run)
     recorder.call("already_played", "POST", "/v1/runs", body)
+
+
+def _download(template: SamTemplate, recorder: ExchangeRecorder) -> None:
+    """Download the out-of-domain text from a gateway that has its files."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "out-of-domain.de.gz"
+        path.write_bytes(gzip.compress(OUT_OF_DOMAIN_TEXT.encode()))
+        recorder.gateway = Gateway(
+            template, {}, lambda _: False, rate_limiter=RateLimiter(), out_of_domain={"de": path}
+        )
+        recorder.call("file", "GET", OUT_OF_DOMAIN_PATH, key=None, language="de")
+        recorder.call("part", "GET", OUT_OF_DOMAIN_PATH, key=None, language="de", byte_range="bytes=5-")
+        recorder.call("beyond", "GET", OUT_OF_DOMAIN_PATH, key=None, language="de", byte_range="bytes=999-")
 
 
 def _record_rejections(template: SamTemplate, recorder: ExchangeRecorder) -> None:

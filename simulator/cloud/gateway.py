@@ -9,12 +9,15 @@ import json
 import logging
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from lambdas.cache import SingleFlightCache
 from lambdas.errors import UnavailableError
+from lambdas.service import OUT_OF_DOMAIN_PATH
 from simulator.cloud.connections import network_of
 from simulator.cloud.events import LambdaContext, MalformedProxyResponseError, http_response, proxy_event
+from simulator.cloud.file_downloads import download
 from simulator.cloud.http_messages import HttpRequest, HttpResponse, RejectionReason, accepts_gzip
 from simulator.cloud.rate_limiter import Admission, RateLimiter
 from simulator.cloud.request_models import compile_model
@@ -95,7 +98,19 @@ class Gateway:
         is_known_key: KeyCheck,
         *,
         rate_limiter: RateLimiter | None = None,
+        out_of_domain: Mapping[str, Path] | None = None,
     ) -> None:
+        """Put the API in front of functions.
+
+        Args:
+            template: The template that describes the API.
+            handlers: The handlers of the functions, by logical id.
+            is_known_key: Returns whether an API key is known.
+            rate_limiter: Limits that replace those of the template.
+            out_of_domain: Gzip files of the out-of-domain text by language, which are sent instead of what the function
+                responds. A function could not return them: its responses are limited.
+        """
+        self._out_of_domain = out_of_domain or {}
         self._routes = RouteTable(template.routes)
         self._functions: Mapping[str, FunctionResource] = template.functions
         self._gateway_responses = template.gateway_responses
@@ -126,6 +141,8 @@ class Gateway:
             return throttled
         if not self._has_valid_body(route, request):
             return self._gateway_response("BAD_REQUEST_BODY", 400, request_id)
+        if route.path == OUT_OF_DOMAIN_PATH and match.parameters["language"] in self._out_of_domain:
+            return download(self._out_of_domain[match.parameters["language"]], request)
         event = proxy_event(request, route, match.parameters, stage=self._stage, request_id=request_id, key=key)
         if len(request.body) > MAX_LAMBDA_PAYLOAD_BYTES // 6 and len(json.dumps(event)) > MAX_LAMBDA_PAYLOAD_BYTES:
             return self._gateway_response("REQUEST_TOO_LARGE", 413, request_id)

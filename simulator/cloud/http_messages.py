@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 
@@ -39,12 +40,25 @@ def accepts_gzip(request: HttpRequest) -> bool:
     return False
 
 
+class FilePart(NamedTuple):
+    """A part of a file, which the server sends from the disk."""
+
+    path: Path
+    start: int
+    length: int
+
+
 class HttpResponse(NamedTuple):
     """One response. The server adds the headers that HTTP itself needs: length, date, connection."""
 
     status: int
     headers: Sequence[tuple[str, str]]
     body: bytes
+    file: FilePart | None = None  # the body, if it is not in memory
+
+    @property
+    def content_length(self) -> int:
+        return len(self.body) if self.file is None else self.file.length
 
 
 class RejectionReason(Enum):

@@ -23,6 +23,7 @@ from urllib.parse import quote
 from simulator.cloud.connections import ConnectionTable, OpenConnection
 from simulator.cloud.http_messages import (
     Application,
+    FilePart,
     HttpRequest,
     HttpResponse,
     RejectionReason,
@@ -305,17 +306,31 @@ class ConnectionHandler(socketserver.StreamRequestHandler):
         head_only = request is not None and request.method == "HEAD"
         data = _encode(response, close=self.close_connection, send_body=not head_only)
         try:
-            self.connection.sendall(data)
+            if response.file is None or head_only:
+                self.connection.sendall(data)
+            else:
+                self._send_with_file(data, response.file)
         except OSError:
             self.close_connection = True
         if access_log.isEnabledFor(logging.INFO):
             access_log.info("%s", self._access_line(response, request, started))
 
+    def _send_with_file(self, head: bytes, part: FilePart) -> None:
+        """Send the head of a response, then a part of a file from the disk.
+
+        A client that does not read it can be evicted, as any other.
+        """
+        with part.path.open("rb") as file:
+            self.connection.sendall(head)
+            sent = self.connection.sendfile(file, part.start, part.length) if part.length else 0
+        if sent < part.length:
+            self.close_connection = True  # the file has become shorter: the client must not wait for the rest
+
     def _access_line(self, response: HttpResponse, request: HttpRequest | None, started: float) -> str:
         """Return client, request, status, size and duration: never a key, a query string or a part of a body."""
         what = f"{request.method} {quote(request.path, safe='/%:@!$&()*+,;=~')}" if request else "-"
         milliseconds = (time.monotonic() - started) * 1_000
-        return f'{self.client_address[0]} "{what}" {response.status} {len(response.body)} {milliseconds:.1f}ms'
+        return f'{self.client_address[0]} "{what}" {response.status} {response.content_length} {milliseconds:.1f}ms'
 
 
 def _encode(response: HttpResponse, *, close: bool, send_body: bool) -> bytes:
@@ -324,7 +339,7 @@ def _encode(response: HttpResponse, *, close: bool, send_body: bool) -> bytes:
     lines = [f"HTTP/1.1 {status} {phrase}", f"Date: {_http_date()}"]
     lines += [f"{name}: {value}" for name, value in response.headers]
     if status not in (204, 304):
-        lines.append(f"Content-Length: {len(response.body)}")
+        lines.append(f"Content-Length: {response.content_length}")
     if close:
         lines.append("Connection: close")
     head = "\r\n".join(lines).encode("latin-1", "replace") + b"\r\n\r\n"

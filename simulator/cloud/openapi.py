@@ -20,7 +20,7 @@ from pydantic.json_schema import JsonSchemaMode
 
 from lambdas.answers import PhaseInfo
 from lambdas.errors import ServiceError
-from lambdas.service import Service
+from lambdas.service import OUT_OF_DOMAIN_PATH, Service
 from simulator.cloud.example_exchanges import Exchange, record_exchanges
 from simulator.cloud.local_cloud import set_environment
 from simulator.cloud.template import Route, SamTemplate
@@ -57,7 +57,7 @@ class Operation:
 
     name: str
     summary: str
-    response: type
+    response: type | None  # None for a file
 
     @classmethod
     def from_method(cls, method: Callable[..., Any], response: type | None = None) -> "Operation":
@@ -70,6 +70,12 @@ PAGE_ROUTES = {("GET", "/"), ("GET", "/{file}")}  # of the leaderboard page, whi
 OPERATIONS = {
     ("GET", "/health"): Operation("health", "Return whether the service is up. Needs no key.", Health),
     ("GET", "/v1/phases"): Operation.from_method(Service.phases, Phases),
+    ("GET", "/v1/task"): Operation.from_method(Service.task),
+    ("GET", OUT_OF_DOMAIN_PATH): Operation(
+        "out_of_domain",
+        "Return the out-of-domain text in one language as a gzip file, or redirect to where the organiser has it.",
+        None,
+    ),
     ("GET", "/v1/leaderboard/{phase}"): Operation.from_method(Service.leaderboard),
     ("POST", "/v1/runs"): Operation.from_method(Service.open_run),
     ("GET", "/v1/runs/{run}"): Operation.from_method(Service.run),
@@ -133,9 +139,14 @@ def _responses(operation: Operation, exchanges: Sequence[Exchange]) -> dict[str,
     responses: dict[str, Any] = {}
     for status in sorted({each.status for each in exchanges}):
         with_status = [each for each in exchanges if each.status == status]
-        examples = {each.name: {"value": each.response} for each in with_status}
-        model = operation.response.__name__ if status < 300 else Error.__name__
-        responses[str(status)] = {"description": HTTPStatus(status).phrase, "content": _json(model, examples)}
+        examples = {each.name: {"value": each.response} for each in with_status if each.response is not None}
+        responses[str(status)] = {"description": HTTPStatus(status).phrase}
+        if examples:
+            model = operation.response if status < 300 else Error
+            assert model is not None, "a response with JSON has a model"
+            responses[str(status)]["content"] = _json(model.__name__, examples)
+        elif with_status[0].content_type:
+            responses[str(status)]["content"] = {with_status[0].content_type: {}}
         if all(each.retry_after for each in with_status):
             seconds = {
                 "description": "Seconds to wait before a retry.",
@@ -152,7 +163,7 @@ def _json(model: str, examples: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _response_models() -> dict[str, Any]:
-    types = [*(operation.response for operation in OPERATIONS.values()), Error]
+    types = [*(operation.response for operation in OPERATIONS.values() if operation.response), Error]
     adapters: list[tuple[str, JsonSchemaMode, TypeAdapter[Any]]] = [
         (response.__name__, "serialization", TypeAdapter(response)) for response in types
     ]

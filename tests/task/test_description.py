@@ -156,6 +156,23 @@ def test_wrong_feedback_of_format_2_is_named(entries, message):
     assert str(refused.value) == message
 
 
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        ({"title": "two\nlines"}, "about: the title is one line of printable characters"),
+        ({"title": "x" * 101}, "about: the title has 101 characters, but at most 100 are allowed"),
+        ({"out_of_domain_url": "javascript:alert(1)"}, "about: the out-of-domain URL is not an address of the web"),
+        ({"contact": 3}, "about.contact is 3, but should be text"),
+    ],
+)
+def test_what_the_public_cannot_be_shown_is_refused(entries, message):
+    written = json.loads(POST_EDITED.to_json())
+    written["about"] |= entries
+    with pytest.raises(DescriptionError) as refused:
+        parse_description(json.dumps(written))
+    assert str(refused.value).startswith(message)
+
+
 def test_what_follows_from_a_description():
     assert (DESCRIPTION.seed, DESCRIPTION.convention) == (7, LOWERCASED_MOSES)
     assert not DESCRIPTION.has_documents

@@ -6,11 +6,21 @@ from lambdas.phase_record import PhaseState
 from lambdas.profile_store import ProfileStore
 from lambdas.registry import Registry
 from lambdas.scoreboard import Scoreboard
+from lambdas.task_record import TaskRecord, write_task_record
 from lambdas.withdrawals import Withdrawals
 from leaderboard.families import RoleKind
+from task.description import AboutTask, FileSummary
 from task.feedback import FeedbackSpec
+from task.languages import LOWERCASED_MOSES, LanguagePair
 from tests.lambdas import tasks
 
+TASK = TaskRecord(
+    LanguagePair("de", "en"),
+    AboutTask("Ein Titel", "mt@example.org", "https://example.org"),
+    "CC0-1.0",
+    LOWERCASED_MOSES,
+    {"de": FileSummary(3, 40, "a" * 64)},
+)
 NOON = 1_800_000_000.0  # when the leaderboard is read
 
 
@@ -35,6 +45,7 @@ def play(store, *, perturbation="high-variance:1"):
 
 
 def _describe(store):
+    write_task_record(store, TASK)
     profiles, withdrawals = ProfileStore(store), Withdrawals(store)
     profiles.describe_team("acme", {"display_name": "Ácme of acme", "url": "https://acme.example"})
     profiles.describe_system("acme", "BNMT-EL", {"description": "acme's learner"})

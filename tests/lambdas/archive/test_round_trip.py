@@ -16,6 +16,7 @@ from lambdas.service import Service
 from lambdas.store import StoreError, documents
 from lambdas.store.sqlite import SQLiteStore
 from lambdas.task_loader import LoadError, load_phase
+from lambdas.task_record import read_task_record
 from lambdas.withdrawals import Withdrawals
 from tests.lambdas import tasks
 from tests.lambdas.archive import competitions
@@ -41,6 +42,7 @@ def test_the_leaderboard_is_the_same_byte_for_byte(archived, bare, store):
     assert here.phases() == there.phases()
     assert here.participants() == there.participants()
     assert here.roles() == there.roles()
+    assert read_task_record(store) == competitions.TASK
     assert ProfileStore(store).teams() == ProfileStore(archived).teams() != []
     assert ProfileStore(store).systems() == ProfileStore(archived).systems() != []
     for phase in ("training", "mock"):
@@ -86,7 +88,7 @@ def test_texts_and_keys_are_included_only_on_request(archived, bare, full):
     plain, everything = (gzip.decompress(path.read_bytes()).decode() for path in (bare, full))
     secrets = [key.digest for who in Registry(archived).participants() for key in Registry(archived).keys(who.name)]
     secrets += [secret.hex() for secret in Registry(archived).key_ring().secrets.values()]
-    for secret in ("refword", "secretref", '"source"', *secrets):
+    for secret in ("refword", "secretref", '"reference":', *secrets):
         assert secret in everything
         assert secret not in plain
 

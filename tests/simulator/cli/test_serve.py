@@ -1,5 +1,7 @@
 """``banditmt serve``, in its own process."""
 
+import gzip
+import hashlib
 import re
 import signal
 import socket
@@ -47,6 +49,20 @@ def test_the_first_start_prints_a_key_and_a_restart_loses_nothing(task: Path, tm
         assert "api_key" not in second  # printed only once
         assert call(f"{second['url']}/v1/runs/{run}/sentence", api_key) == committed["next"]
         assert call(f"{second['url']}/v1/runs/{run}/translations", api_key, answer) == committed
+
+
+def test_the_task_says_what_it_is_and_its_out_of_domain_text_can_be_downloaded(task: Path, tmp_path: Path) -> None:
+    store = f"sqlite:{tmp_path / 'store'}"
+    with serving("--task", str(task), "--store", store) as served:
+        told = call(f"{served['url']}/v1/task", "")
+        assert (told["source"], told["target"], told["licence"]) == ("de", "en", "CC0-1.0")
+        [german, _] = told["out_of_domain"]["files"]
+        with urllib.request.urlopen(f"{served['url']}{german['url']}", timeout=TIMEOUT_SECONDS) as response:
+            text = gzip.decompress(response.read())
+        assert (len(text), hashlib.sha256(text).hexdigest()) == (german["bytes"], german["sha256"])
+    with serving("--store", store) as served:  # which does not know where the directory is
+        told = call(f"{served['url']}/v1/task", "")
+        assert [file["url"] for file in told["out_of_domain"]["files"]] == [None, None]
 
 
 def test_two_first_starts_at_once_print_one_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

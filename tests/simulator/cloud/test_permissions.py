@@ -88,6 +88,8 @@ def play(gateway: Gateway, store: DynamoDBStore, api_key: str) -> None:
 
     call("GET", "/health")
     call("GET", "/v1/phases")
+    call("GET", "/v1/task")
+    call("GET", "/v1/task/out-of-domain/de")
     run = call("POST", "/v1/runs", {"phase": "mock", "system": "copy"})["run"]
     call("POST", "/v1/runs", {"phase": "mock", "system": "copy"})  # resumed
     sentence = call("GET", f"/v1/runs/{run}/sentence")

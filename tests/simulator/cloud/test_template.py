@@ -35,6 +35,8 @@ ROUTES = {
     ("GET", "/{file}", "ReadFunction", False),
     ("GET", "/health", "ReadFunction", False),
     ("GET", "/v1/leaderboard/{phase}", "ReadFunction", False),
+    ("GET", "/v1/task", "ReadFunction", False),
+    ("GET", "/v1/task/out-of-domain/{language}", "ReadFunction", False),
     ("GET", "/v1/phases", "ReadFunction", True),
     ("POST", "/v1/runs", "ReadFunction", True),
     ("GET", "/v1/runs/{run}", "ReadFunction", True),
@@ -205,11 +207,11 @@ def test_no_role_can_list_keys_participants_or_blocks(template: SamTemplate) -> 
         for name, statement in statements(template)
         if statement["Resource"] == "TaskTable.Arn" and statement["Action"] != "dynamodb:PutItem"
     }
-    readable = ["key", "participant", "phase", "ring", "block/*"]
+    readable = ["key", "participant", "phase", "task", "ring", "block/*"]
     assert leading_keys == {
         ("ReadRole", "dynamodb:GetItem"): readable,
         ("ReadRole", "dynamodb:Query"): ["phase", "role", "team", "system", "run/*", "board/*", "withdrawal/*"],
-        ("ScoringRole", "dynamodb:GetItem"): readable,
+        ("ScoringRole", "dynamodb:GetItem"): [kind for kind in readable if kind != "task"],
         ("BoardRole", "dynamodb:GetItem"): ["board/*", "phase"],
     }
 
