@@ -9,7 +9,9 @@ import venv
 from pathlib import Path
 
 import pytest
+import sacremoses
 
+from corpora.cleaning import normalise_punctuation, pretokenise, tokenise
 from tests.client_sdk.fake_service import KEY, serving
 from tests.client_sdk.java_sdk import java
 
@@ -77,6 +79,21 @@ def test_the_python_distribution_needs_only_requests_and_its_example_runs(tmp_pa
     script = tmp_path / "example.py"
     script.write_text(TRANSLATOR + example(CLIENT_SDK / "README.md", "python"), encoding="utf-8")
     play([python, "-I", script])  # isolated: imports only from the virtual environment
+
+
+@pytest.mark.parametrize(
+    ("text", "converted"),
+    [
+        ("The Size: XL.", "the size : xl ."),
+        ("The terrier\u2019s \u201csize-XL\u201d isn't cheap!", "the terrier 's \" size-xl \" isn 't cheap !"),
+    ],
+)
+def test_the_line_for_plain_text_in_the_readme_gives_the_convention_of_the_tasks(text, converted):
+    [line] = re.findall(
+        r"^    (MosesTokenizer.*)$", (CLIENT_SDK / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert eval(line, {**vars(sacremoses), "text": text}) == converted
+    assert tokenise(pretokenise(normalise_punctuation(text, "en").lower(), "en"), "en") == converted
 
 
 def test_the_java_example_runs(java_classes, tmp_path):
