@@ -67,7 +67,7 @@ class ProfileStore:
             self._store.replace(documents.SYSTEM, _system_name(profile.participant, profile.system), asdict(profile))
 
     def delete(self, participant: str) -> None:
-        """Delete what a participant says of itself and of its systems."""
+        """Delete the profiles of a participant and of its systems."""
         for profile in self.systems():
             if profile.participant == participant:
                 self._store.delete(documents.SYSTEM, _system_name(participant, profile.system))

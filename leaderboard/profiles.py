@@ -1,4 +1,4 @@
-"""What participants say of themselves and of their systems, for readers of the leaderboard.
+"""Profiles: what participants say about themselves and their systems, for readers of the leaderboard.
 
 Names stay what identifies a participant and a system. A profile stands beside them.
 """
@@ -11,7 +11,7 @@ from task.public_texts import MAX_TITLE_CHARACTERS, check_public_text, check_url
 
 @dataclass(frozen=True, slots=True)
 class TeamProfile:
-    """What a participant says of itself; None for what it does not say. Raises PublicTextError."""
+    """The profile of a participant; None for what it does not say. Raises PublicTextError."""
 
     participant: str
     display_name: str | None = None
@@ -29,7 +29,7 @@ class TeamProfile:
 
 @dataclass(frozen=True, slots=True)
 class SystemProfile:
-    """What a participant says of one of its systems; None for what it does not say. Raises PublicTextError."""
+    """The profile of a participant's system; None for what it does not say. Raises PublicTextError."""
 
     participant: str
     system: str

@@ -1,4 +1,4 @@
-"""What ``task.json`` says of a task; ``docs/task-format.md`` documents it.
+"""What ``task.json`` says about a task; ``docs/task-format.md`` documents it.
 
 A task has up to four *parts*: out-of-domain text, on which seed models are trained, and the phases. A part is one file
 for each language, line-aligned. A task may also have *documents*: a third file for each part, with the id of the

@@ -1,4 +1,4 @@
-"""Texts that the public reads: what organisers say of a task, and participants of themselves and their systems.
+"""Texts that the public reads: what organisers say about a task, and participants about themselves.
 
 Names identify, and are short ASCII. These texts describe, in any script. They are one line of printable characters, and
 links lead to the web: a text in a table must not break the table, and a link must not run a script.

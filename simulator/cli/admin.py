@@ -135,9 +135,9 @@ def describe_participant(
     affiliation: Annotated[str | None, typer.Option(help="The university or company of the team.")] = None,
     url: Annotated[str | None, typer.Option(help="A page about the team: https://...")] = None,
 ) -> None:
-    """Set what the leaderboard says of a team beside its name.
+    """Set the profile of a team on the leaderboard.
 
-    Prints all of it. An empty text removes an entry.
+    Prints the whole profile. An empty text removes an entry.
     """
     said = {"display_name": display_name, "affiliation": affiliation, "url": url}
     profiles = ProfileStore(open_existing_store(store))
@@ -152,9 +152,9 @@ def describe_system(
     description: Annotated[str | None, typer.Option(help="What the system is, in a sentence.")] = None,
     link: Annotated[str | None, typer.Option(help="A paper or code: https://...")] = None,
 ) -> None:
-    """Set what the leaderboard says of a system beside its name.
+    """Set the profile of a system on the leaderboard.
 
-    Prints all of it. An empty text removes an entry.
+    Prints the whole profile. An empty text removes an entry.
     """
     said = {"description": description, "link": link}
     profiles = ProfileStore(open_existing_store(store))
