@@ -12,6 +12,8 @@ from banditmt_client import (
     InvalidTranslationError,
     NotFoundError,
     OrderError,
+    OutOfDomainFile,
+    OutOfDomainText,
     PhaseClosedError,
     Progress,
     QuotaExceededError,
@@ -25,13 +27,16 @@ from lambdas.registry import Registry
 from lambdas.service import Service
 from lambdas.store.sqlite import SQLiteStore
 from lambdas.task_loader import load_phase
+from lambdas.task_record import TaskRecord, write_task_record
 from leaderboard.metrics.bleu import sentence_bleu
 from simulator import in_process
 from simulator.cloud.http_server import running
 from simulator.cloud.local_cloud import local_server
 from simulator.cloud.template import SamTemplate
 from simulator.in_process import in_process_client
+from task.description import AboutTask, FileSummary
 from task.feedback import SENTENCE_BLEU, FeedbackKind, FeedbackSpec
+from task.languages import LOWERCASED_MOSES, LanguagePair
 from task.layout import Layout
 from task.phases import Phase
 from tests.lambdas import tasks
@@ -175,6 +180,29 @@ def test_phases(store, client):
         PhaseInfo("mock", "open", 5, True, *feedback, runs_left=2),
         PhaseInfo("dev", "open", 14, True, *feedback, runs_left=1_000),
     ]
+
+
+def test_the_task_describes_itself(store, client):
+    about = AboutTask(
+        title="Zoo, in few words", contact="zoo@example.org", out_of_domain_url="https://example.org/text"
+    )
+    files = {"de": FileSummary(7, 90, "d" * 64), "en": FileSummary(7, 80, "e" * 64)}
+    write_task_record(store, TaskRecord(LanguagePair("de", "en"), about, "CC0-1.0", LOWERCASED_MOSES, files))
+    task = client.task()
+    assert (task.title, task.source, task.target) == ("Zoo, in few words", "de", "en")
+    assert (task.text.signature, task.text.description) == LOWERCASED_MOSES
+    assert (task.licence, task.contact, task.documents) == ("CC0-1.0", "zoo@example.org", False)
+    assert task.out_of_domain == OutOfDomainText(
+        "https://example.org/text",
+        (OutOfDomainFile("de", 7, 90, "d" * 64, None), OutOfDomainFile("en", 7, 80, "e" * 64, None)),
+    )
+    assert list(task.phases) == client.phases()
+
+
+def test_a_task_that_was_loaded_before_tasks_described_themselves_has_phases_at_least(client):
+    task = client.task()
+    assert (task.title, task.source, task.licence, task.out_of_domain) == (None, "und", None, None)
+    assert [phase.name for phase in task.phases] == ["training", "mock", "dev"]
 
 
 @pytest.mark.parametrize("state", [PhaseState.CLOSED, PhaseState.FROZEN])
