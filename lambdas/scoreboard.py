@@ -29,7 +29,13 @@ def board_phase(record: PhaseRecord) -> BoardPhase:
     """Return a phase as the leaderboard sees it."""
     layout = record.phase.layout
     return BoardPhase(
-        record.phase.name, record.state.value, layout.total, HeldOutBlock.of(layout), record.feedback.signature
+        record.phase.name,
+        record.state.value,
+        layout.total,
+        HeldOutBlock.of(layout),
+        record.feedback.signature,
+        record.feedback.shows_post_edits,
+        record.language,
     )
 
 

@@ -26,7 +26,7 @@ from lambdas.sentences import BLOCK_SIZE, pack_block
 from lambdas.store import documents
 from lambdas.store.interface import Store, TextSide
 from lambdas.text_lines import reference_line, source_line
-from leaderboard.metrics.recall import ConfirmedWords, UnknownLanguageError, WordFilter, any_word, content_words
+from leaderboard.metrics.recall import ConfirmedWords, WordFilter, any_word, content_words, has_stop_words
 from task.description import UNKNOWN_DOCUMENT
 from task.documents import positions
 from task.limits import MAX_SENTENCE_CHARACTERS, has_undecoded_bytes, is_one_line
@@ -272,10 +272,7 @@ def _document(pair: SentencePair) -> str:
 
 
 def _word_filter(language: str) -> WordFilter:
-    try:
-        return content_words(language)
-    except UnknownLanguageError:
-        return any_word
+    return content_words(language) if has_stop_words(language) else any_word
 
 
 def _check_pair(pair: SentencePair, number: int, phase: Phase) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from leaderboard.families import RoleKind
+from leaderboard.measures import Estimate
 from leaderboard.table import Board, Row, RowStatus
 
 _LATEX = str.maketrans(
@@ -68,6 +69,7 @@ COLUMNS: dict[str, Callable[[Row], Any]] = {
     "team_url": lambda row: row.team_url,
     "system_description": lambda row: escape_formula(row.system_description),
     "system_link": lambda row: row.system_link,
+    "baseline": lambda row: row.baseline,
 }
 
 
@@ -75,9 +77,19 @@ def to_csv(board: Board) -> str:
     """Return all rows with a header, without curves, and with only the last held-out pass."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows([value(row) for value in COLUMNS.values()] for row in board.rows)
+    names = [measure.name for measure in board.measures]
+    writer.writerow([*COLUMNS, *(name + suffix for name in names for suffix in ("", "_low", "_high"))])
+    for row in board.rows:
+        measured = [value for name in names for value in _measured(row.measures[name])]
+        writer.writerow([*(value(row) for value in COLUMNS.values()), *measured])
     return text.getvalue()
+
+
+def _measured(estimate: Estimate | None) -> tuple[float | None, float | None, float | None]:
+    """Return the value of a measure and the ends of its interval, as far as they are known."""
+    if estimate is None:
+        return None, None, None
+    return (estimate.value, *(estimate.interval or (None, None)))
 
 
 def to_latex(board: Board) -> str:
@@ -85,14 +97,15 @@ def to_latex(board: Board) -> str:
     finished = [row for row in board.rows if row.status is RowStatus.FINISHED]
     pinned = [row for row in finished if row.role is not RoleKind.CONTESTANT]
     others = [row for row in finished if row.role is RoleKind.CONTESTANT]
-    sections = [_latex_rows(rows) for rows in (pinned, others) if rows]
+    columns = _latex_columns(board)
+    sections = [_latex_rows(rows, list(columns.values())) for rows in (pinned, others) if rows]
     return "\n".join(
         [
             "% needs \\usepackage{booktabs}",
             *(f"% {name}: {signature}" for name, signature in board.signatures.items()),
-            r"\begin{tabular}{rlrrrrrr}",
+            r"\begin{tabular}{rl" + "r" * (len(columns) - 2) + "}",
             r"\toprule",
-            r" & system & cumulative reward & mean & 95\,\% interval & regret & gap closed & corpus BLEU \\",
+            " & ".join(columns) + r" \\",
             r"\midrule",
             *"\n\\midrule\n".join(sections).splitlines(),
             r"\bottomrule",
@@ -102,18 +115,42 @@ def to_latex(board: Board) -> str:
     )
 
 
-def _latex_rows(rows: Sequence[Row]) -> str:
-    return "\n".join(" & ".join(_latex_cells(row)) + r" \\" for row in rows)
+LatexColumns = dict[str, Callable[[Row], str]]  # by heading
 
 
-def _latex_cells(row: Row) -> list[str]:
-    return [
-        str(row.rank or ""),
-        escape_latex(row.system),
-        f"{row.reward:,.1f}",
-        f"{row.mean_reward:.4f}",
-        "--" if row.interval is None else f"[{row.interval[0]:.4f}, {row.interval[1]:.4f}]",
-        "--" if row.regret is None else f"{row.regret.value:.4f}",
-        "--" if row.gap_closed is None else f"{100 * row.gap_closed:.1f}\\,\\%",
-        f"{row.passes[-1].corpus_bleu:.1f}" if row.passes else "--",
-    ]
+def _latex_columns(board: Board) -> LatexColumns:
+    """Return the columns of a table: those of Sokolov et al. 2017, and the measures of the phase."""
+    columns: LatexColumns = {
+        "": lambda row: str(row.rank or ""),
+        "system": lambda row: escape_latex(row.system),
+        "cumulative reward": lambda row: f"{row.reward:,.1f}",
+        "mean": lambda row: f"{row.mean_reward:.4f}",
+        r"95\,\% interval": lambda row: (
+            "--" if row.interval is None else f"[{row.interval[0]:.4f}, {row.interval[1]:.4f}]"
+        ),
+    }
+    oracles: LatexColumns = {
+        "regret": lambda row: "--" if row.regret is None else f"{row.regret.value:.4f}",
+        "gap closed": lambda row: "--" if row.gap_closed is None else f"{100 * row.gap_closed:.1f}\\,\\%",
+    }
+    passes: LatexColumns = {
+        "corpus BLEU": lambda row: f"{row.passes[-1].corpus_bleu:.1f}" if row.passes else "--",
+    }
+    measures = {escape_latex(each.label): _latex_measure(each.name) for each in board.measures}
+    if not board.shows_post_edits:
+        return {**columns, **oracles, **passes, **measures}
+    return {**columns, **(oracles if any(row.regret for row in board.rows) else {}), **measures}
+
+
+def _latex_measure(name: str) -> Callable[[Row], str]:
+    def cell(row: Row) -> str:
+        value, low, high = _measured(row.measures[name])
+        if value is None:
+            return "--"
+        return f"{value:.1f}" if low is None or high is None else f"{value:.1f}$_{{\\pm {(high - low) / 2:.1f}}}$"
+
+    return cell
+
+
+def _latex_rows(rows: Sequence[Row], cells: Sequence[Callable[[Row], str]]) -> str:
+    return "\n".join(" & ".join(cell(row) for cell in cells) + r" \\" for row in rows)

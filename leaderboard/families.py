@@ -42,7 +42,8 @@ class Families:
         self._roles = {(role.participant, role.system): role for role in roles}
         self.oracles = self._best_first(summaries, RoleKind.ORACLE, total)
         self._oracles = self._by_family(self.oracles)
-        self._baselines = self._by_family(self._best_first(summaries, RoleKind.BASELINE, total))
+        self.baselines = self._best_first(summaries, RoleKind.BASELINE, total)
+        self._baselines = self._by_family(self.baselines)
 
     def role(self, summary: Summary) -> RoleKind:
         role = self._roles.get((summary.identity.participant, summary.identity.system))
@@ -64,6 +65,14 @@ class Families:
         """Return the best baseline of the family that a run is compared with."""
         family = self.family(summary)
         return self._baselines.get(family) if family else None
+
+    def nearest_baseline(self, summary: Summary) -> str | None:
+        """Return the run that a run is drawn against: the best baseline of its own family, else the best of all.
+
+        It needs no oracle, because differences to a baseline have none.
+        """
+        baseline = self._baselines.get(self._own_family(summary)) or (self.baselines[0] if self.baselines else None)
+        return baseline.identity.run if baseline else None
 
     def _own_family(self, summary: Summary) -> str:
         role = self._roles.get((summary.identity.participant, summary.identity.system))

@@ -11,17 +11,26 @@ from itertools import groupby
 from typing import Any
 
 from leaderboard.families import Families, Role, RoleKind
+from leaderboard.measures import (
+    Adaptation,
+    BoardMeasure,
+    Estimate,
+    board_measures,
+    coarse_block_length,
+    measure_run,
+    measure_signatures,
+)
 from leaderboard.metrics import bootstrap
 from leaderboard.metrics.bleu import CORPUS_SIGNATURE
 from leaderboard.metrics.bootstrap import Difference, Interval
-from leaderboard.metrics.online import RelativeReward, relative_rewards, running_regret, sparse_checkpoints
+from leaderboard.metrics.online import RelativeReward, coarse_samples, relative_rewards, running_regret
 from leaderboard.profiles import Profiles
 from leaderboard.summaries import Summary, block_length
+from task.feedback import FeedbackKind
 from task.layout import Layout
 from task.rounds import TICKS
 
 ABANDONED_AFTER_MS = 3 * 24 * 3600 * 1000  # without a round
-BLOCKS_PER_AXIS_POINT = 4  # the axis also has the end of every fourth block: curves are smooth on a linear axis, too
 CURVE_DECIMALS = 4  # of cumulative rewards in curves
 
 
@@ -55,6 +64,8 @@ class BoardPhase:
     total: int  # rounds of a finished run
     held_out: HeldOutBlock
     signature: str  # of the reward
+    post_edits: bool = False  # whether participants are shown references, so that adaptation is measured
+    language: str = ""  # of the references
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +111,20 @@ class Row:
     first_at: int | None
     last_at: int | None
     curve: list[float]
+    baseline: str | None  # the run that differences are drawn against
+    measures: dict[str, Estimate | None]  # by name; None where nothing could be measured
+    adaptation: Adaptation | None  # in a post-edit phase
 
     def as_dict(self) -> dict[str, Any]:
         shallow = {each.name: getattr(self, each.name) for each in fields(self)}
         regret = asdict(self.regret) if self.regret else None
-        return {**shallow, "regret": regret, "passes": [asdict(each) for each in self.passes]}
+        return {
+            **shallow,
+            "regret": regret,
+            "passes": [asdict(each) for each in self.passes],
+            "measures": {name: each and asdict(each) for name, each in self.measures.items()},
+            "adaptation": self.adaptation and asdict(self.adaptation),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +140,22 @@ class Board:
     signatures: dict[str, str]
     checkpoints: list[int]
     rows: list[Row]
+    feedback: str  # "bandit" or "post-edit"
+    block: int  # rounds in a coarse block, by which learning curves are fitted
+    measures: list[BoardMeasure]
+
+    @property
+    def shows_post_edits(self) -> bool:
+        return self.feedback == FeedbackKind.POST_EDIT
 
     def as_dict(self) -> dict[str, Any]:
         shallow = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {**shallow, "held_out": asdict(self.held_out), "rows": [row.as_dict() for row in self.rows]}
+        return {
+            **shallow,
+            "held_out": asdict(self.held_out),
+            "rows": [row.as_dict() for row in self.rows],
+            "measures": [asdict(each) for each in self.measures],
+        }
 
 
 def make_board(
@@ -139,6 +171,7 @@ def make_board(
     shown = _newest_runs(summaries, phase.total)
     evaluation = _Evaluation(phase, shown, roles, profiles or Profiles(), now)
     rows = _rank([evaluation.row(summary) for summary in shown], evaluation)
+    measures = board_measures(phase.total, post_edits=phase.post_edits, language=phase.language)
     return Board(
         phase.name,
         phase.state,
@@ -151,9 +184,13 @@ def make_board(
             "corpus_bleu": CORPUS_SIGNATURE,
             "interval": f"bootstrap|paired:yes|block:{block_length(phase.total)}|n:{bootstrap.RESAMPLES}"
             f"|conf:{bootstrap.CONFIDENCE}|v:1",
+            **measure_signatures(measures, phase.total),
         },
         evaluation.axis,
         rows,
+        (FeedbackKind.POST_EDIT if phase.post_edits else FeedbackKind.BANDIT).value,
+        coarse_block_length(phase.total),
+        measures,
     )
 
 
@@ -178,11 +215,11 @@ class _Evaluation:
         self._families = Families(summaries, roles, phase.total)
         self._blocks = {summary.identity.run: summary.blocks(phase.total) for summary in summaries}
         self._resampled: dict[tuple[str, int], list[float]] = {}
-        ends = range(0, phase.total, BLOCKS_PER_AXIS_POINT * block_length(phase.total))
-        self.axis = sorted({*(k for k in sparse_checkpoints() if k < phase.total), *ends[1:], phase.total})
+        self.axis = sorted({*coarse_samples(phase.total, block_length(phase.total)), phase.total})
 
     def row(self, summary: Summary) -> Row:
         identity, tally = summary.identity, summary.record.total
+        measured = measure_run(summary, self._phase.total, self.axis)
         mean = tally.reward / tally.rounds
         team = self._profiles.team(identity.participant)
         about = self._profiles.system(identity.participant, identity.system)
@@ -216,6 +253,9 @@ class _Evaluation:
             first_at=summary.record.first_at,
             last_at=summary.record.last_at,
             curve=[round(summary.curve[k] / TICKS, CURVE_DECIMALS) for k in self.axis if k <= tally.rounds],
+            baseline=self._families.nearest_baseline(summary),
+            measures=measured.estimates,
+            adaptation=measured.adaptation,
         )
 
     def difference(self, better: str, worse: str) -> Difference | None:

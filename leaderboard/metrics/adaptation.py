@@ -53,7 +53,7 @@ class AdaptationCounts(NamedTuple):
         return corpus_bleu(BleuStatistics(matches, candidates, self.reference_length))
 
     @property
-    def sentence_bleu(self) -> float | None:
+    def sbleu(self) -> float | None:
         """The mean of smoothed sentence BLEU."""
         return 100 * self.sentence_bleu_millionths / MILLION / self.rounds if self.rounds else None
 

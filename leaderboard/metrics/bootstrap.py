@@ -88,10 +88,10 @@ class BlockRewards:
 
     def resampled(self) -> list[float]:
         """Return the mean of every resample; the n-th resample draws the same blocks in all runs of equal length."""
-        return list(map(truediv, _resampled_sums(self.earned), _resampled_rounds(self.rounds)))
+        return list(map(truediv, resampled_sums(self.earned), resampled_sizes(self.rounds)))
 
 
-def _resampled_sums(values: tuple[int, ...]) -> "array[int]":
+def resampled_sums(values: tuple[int, ...]) -> "array[int]":
     """Return the sum of the drawn values for every resample.
 
     All resamples are summed at once. The draws of a block are one large integer with 64 bits for each resample: how
@@ -102,8 +102,9 @@ def _resampled_sums(values: tuple[int, ...]) -> "array[int]":
 
 
 @lru_cache(maxsize=32)
-def _resampled_rounds(rounds: tuple[int, ...]) -> "array[int]":
-    return _resampled_sums(rounds)
+def resampled_sizes(sizes: tuple[int, ...]) -> "array[int]":
+    """Return the same for values that all runs of a phase share, such as the rounds or reference words of blocks."""
+    return resampled_sums(sizes)
 
 
 @lru_cache(maxsize=32)

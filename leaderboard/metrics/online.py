@@ -17,7 +17,7 @@ from task.rounds import TICKS, RoundResult, to_ticks
 
 CHECKPOINTS_PER_DECADE = 300  # keeps the curve of the largest run under 2,000 points
 SPARSE_STEP = 6  # every sixth checkpoint is enough to draw a curve
-COARSE_STEP = 4  # blocks in a coarse block: a run has at most 50 of them, enough for a learning curve
+COARSE_STEP = 4  # blocks in a coarse block: a run has at most 50, enough for a learning curve and a smooth line
 MAX_ROUNDS = 4_000_000  # of a run whose curve has checkpoints to its end
 
 

@@ -129,16 +129,25 @@ def content_words(language: str) -> WordFilter:
     Raises:
         UnknownLanguageError: There is no list of stop words for this language.
     """
-    base = language.lower().split("-")[0]
-    if not stopwordsiso.has_lang(base):
+    if not has_stop_words(language):
         known = ", ".join(sorted(stopwordsiso.langs()))
         raise UnknownLanguageError(f"there are no stop words for language {language!r}; there are for {known}")
-    stop_words = frozenset(stopwordsiso.stopwords(base))
+    stop_words = frozenset(stopwordsiso.stopwords(_base(language)))
 
     def is_content_word(token: str) -> bool:
         return token.lower() not in stop_words and any_word(token)
 
     return is_content_word
+
+
+def has_stop_words(language: str) -> bool:
+    """Return whether there is a list of stop words for a language."""
+    return bool(stopwordsiso.has_lang(_base(language)))
+
+
+def _base(language: str) -> str:
+    """Return the language without its region or script: ``pt`` for ``pt-BR``."""
+    return language.lower().split("-")[0]
 
 
 def any_word(token: str) -> bool:
@@ -152,7 +161,18 @@ def every_token(token: str) -> bool:  # noqa: ARG001 (a filter that keeps everyt
 
 
 def recall_signature(language: str | None, *, novel: bool = False, max_repetitions: int = 1) -> str:
-    """Return what the numbers mean, in the manner of sacreBLEU; without a language, recall is of all tokens."""
-    words = f"words:content|stop:{language}/iso-{version('stopwordsiso')}" if language else "words:all"
+    """Return what the numbers mean, in the manner of sacreBLEU.
+
+    Args:
+        language: Whose stop words do not count. If there is no list of them, every word counts; None for all tokens.
+        novel: Whether only words count that the training text does not have.
+        max_repetitions: The highest number of earlier references that is told apart.
+    """
+    if language is None:
+        words = "words:all"
+    elif has_stop_words(language):
+        words = f"words:content|stop:{language}/iso-{version('stopwordsiso')}"
+    else:
+        words = "words:any|stop:none"
     scope = "novel" if novel else "all"
     return f"R|k:0-{max_repetitions}|{words}|scope:{scope}|nrefs:1|case:mixed|tok:none|v:1"

@@ -17,6 +17,7 @@ from lambdas.scoreboard import Scoreboard
 from lambdas.withdrawals import Withdrawals
 from leaderboard.exports import to_csv, to_latex
 from leaderboard.families import RoleKind
+from leaderboard.measures import Direction, Estimate
 from leaderboard.publication import export_page
 from leaderboard.table import Board, Row, RowStatus
 from simulator.cli.stores import JsonOption, StoreOption, open_existing_store
@@ -24,10 +25,11 @@ from simulator.tasks import DEFAULT_STORE
 
 SPARKLINE_BARS = "▁▂▃▄▅▆▇█"
 CURVE_WIDTH = 12  # bars of a curve
-HEADINGS = ("#", "system", "participant", "reward", "mean", "95 %", "regret", "gap", "BLEU", "gain", "curve")
+HEADINGS = ("#", "system", "participant", "reward", "mean", "95 %", "regret", "gap", "BLEU", "gain", "S", "curve")
+ORACLE_HEADINGS, PASS_HEADINGS = ("regret", "gap"), ("BLEU", "gain")  # known where there are oracles, held-out passes
 NAME_WIDTH, NARROW_NAME_WIDTH = 32, 12  # characters of a name before it wraps
 # Columns that are dropped, in this order, while the table is wider than the terminal with names of this width.
-DROPPED_COLUMNS = dict.fromkeys(("participant", "gain", "curve"), NAME_WIDTH)
+DROPPED_COLUMNS = dict.fromkeys(("participant", "gain", "S", "curve"), NAME_WIDTH)
 DROPPED_COLUMNS |= dict.fromkeys(("regret", "95 %", "reward", "BLEU", "gap"), NARROW_NAME_WIDTH)
 EXPLANATIONS = {
     "#": "rank; runs with the same letter do not differ significantly from the best of them",
@@ -35,8 +37,10 @@ EXPLANATIONS = {
     "gap": "share of the gap between baseline and oracle that is closed",
     "BLEU": "corpus BLEU of the last held-out pass",
     "gain": "BLEU of the last held-out pass minus that of the first",
+    "S": "percentage of lost reward that is left each time the rounds double; below 100 a system learns",
     "curve": "reward per round",
 }
+ARROWS = {Direction.HIGHER: "↑", Direction.LOWER: "↓"}
 
 
 def leaderboard(
@@ -108,10 +112,11 @@ def print_board(board: Board, console: Console) -> None:
     curves = {row.run: _mean_rewards(row, board.checkpoints) for row in board.rows}
     scale = max((value for curve in curves.values() for value in curve), default=0.0)
     rows = [({**_cells(row), "curve": sparkline(curves[row.run], scale)}, _style(row)) for row in board.rows]
-    headings = list(HEADINGS)
+    headings = _headings(board)
     unlimited = console.options.update(max_width=sys.maxsize)
     for heading, name_width in DROPPED_COLUMNS.items():
-        if console.measure(_table(headings, rows, name_width), options=unlimited).maximum > console.width:
+        is_wide = console.measure(_table(headings, rows, name_width), options=unlimited).maximum > console.width
+        if is_wide and heading in headings:
             headings.remove(heading)
     console.print(f"phase {board.phase} ({board.state}), {board.total:,} rounds", style="bold", highlight=False)
     if board.rows:
@@ -119,10 +124,48 @@ def print_board(board: Board, console: Console) -> None:
         for heading in headings:
             if heading in EXPLANATIONS:
                 console.print(f"{heading}: {EXPLANATIONS[heading]}", style="dim", highlight=False)
+        if board.shows_post_edits:
+            _print_measures(board, console)
     else:
         console.print("no rounds have been played yet")
     for name, signature in board.signatures.items():
         console.print(f"{name}: {signature}", style="dim", highlight=False, markup=False, soft_wrap=True)
+
+
+def _headings(board: Board) -> list[str]:
+    """Return the columns of the first table. What a post-edit phase measures stands in a table of its own."""
+    if not board.shows_post_edits:
+        return list(HEADINGS)
+    missing = {*PASS_HEADINGS, "S", *(() if any(row.regret for row in board.rows) else ORACLE_HEADINGS)}
+    return [heading for heading in HEADINGS if heading not in missing]
+
+
+def _print_measures(board: Board, console: Console) -> None:
+    """Print a table of measures with half the widths of their intervals, or without where these do not fit."""
+    labels = {f"{measure.label} {ARROWS[measure.better]}": measure for measure in board.measures}
+
+    def table(*, intervals: bool) -> Table:
+        rows: list[tuple[dict[str, str | Text], str | None]] = []
+        for row in board.rows:
+            estimates = row.measures
+            measured = {label: _measure(estimates[each.name], intervals=intervals) for label, each in labels.items()}
+            rows.append(({"system": _system(row), **measured}, _style(row)))
+        return _table(["system", *labels], rows, NAME_WIDTH)
+
+    unlimited = console.options.update(max_width=sys.maxsize)
+    is_wide = console.measure(table(intervals=True), options=unlimited).maximum > console.width
+    console.print()
+    console.print(table(intervals=not is_wide))
+    console.print("↑ higher is better, ↓ lower is better", style="dim", highlight=False)
+    for label, measure in labels.items():
+        console.print(f"{label}: {measure.meaning}", style="dim", highlight=False)
+
+
+def _measure(estimate: Estimate | None, *, intervals: bool) -> str:
+    if estimate is None:
+        return ""
+    half = f" ±{(estimate.interval[1] - estimate.interval[0]) / 2:.1f}" if intervals and estimate.interval else ""
+    return f"{estimate.value:.1f}{half}"
 
 
 def _table(
@@ -149,14 +192,10 @@ def _style(row: Row) -> str | None:
 def _cells(row: Row) -> dict[str, str | Text]:
     last = row.passes[-1] if row.passes else None
     rank = str(row.rank) + _group_letter(row.group) if row.rank else "" if row.status is RowStatus.FINISHED else "…"
-    marks = [row.role.value] if row.role is not RoleKind.CONTESTANT else []
-    if row.status is not RowStatus.FINISHED:
-        marks.append(f"{row.status.value} at {row.progress:.0%}")
-    system = _printable(row.system) + (f" ({', '.join(marks)})" if marks else "")
     half = "" if row.interval is None else f"±{(row.interval[1] - row.interval[0]) / 2:.4f}"
     return {
         "#": rank,
-        "system": Text(system),
+        "system": _system(row),
         "participant": Text(_printable(row.participant + (f" ({row.display_name})" if row.display_name else ""))),
         "reward": f"{row.reward:,.1f}",
         "mean": f"{row.mean_reward:.4f}",
@@ -165,7 +204,16 @@ def _cells(row: Row) -> dict[str, str | Text]:
         "gap": "" if row.gap_closed is None else f"{row.gap_closed:.0%}",
         "BLEU": "" if last is None else f"{last.corpus_bleu:.1f}",
         "gain": "" if last is None else f"{last.relative_corpus_bleu:+.1f}",
+        "S": _measure(row.measures["slope"], intervals=False),
     }
+
+
+def _system(row: Row) -> Text:
+    """Return the name of a system, with its role and how far it has come."""
+    marks = [row.role.value] if row.role is not RoleKind.CONTESTANT else []
+    if row.status is not RowStatus.FINISHED:
+        marks.append(f"{row.status.value} at {row.progress:.0%}")
+    return Text(_printable(row.system) + (f" ({', '.join(marks)})" if marks else ""))
 
 
 def _group_letter(group: int | None) -> str:

@@ -1,6 +1,7 @@
 """Sample leaderboards of invented participants, computed from invented rounds by the same code as real ones.
 
 ``dev_board()`` is a dev phase in progress: finished runs, a running one, an abandoned one, oracles, baselines.
+``post_edit_board()`` is a phase that shows post-edits, without an oracle.
 ``hostile_board()`` has names that could break a page, though the service accepts no such names. ``crowded_board()``
 has any number of runs, ``empty_board()`` none. ``python -m tests.leaderboard.boards`` prints the first as JSON.
 """
@@ -141,6 +142,29 @@ def dev_summaries():
 
 def dev_board(state="open"):
     return make_board(dev_phase(state), dev_summaries(), ORGANISER_ROLES, now=NOW)
+
+
+def post_edit_phase(state="open", **changes):
+    plain = {"total": POST_EDIT_TOTAL, "held_out": HeldOutBlock(0, 0, []), "post_edits": True, "language": "en"}
+    return dev_phase(state, **{**plain, **changes})
+
+
+@cache
+def post_edit_summaries():
+    return [
+        post_edit_summary("BNMT-static", participant="organiser", start=0.5, seed=3),
+        post_edit_summary("copy-source", participant="organiser", start=0.2, seed=5),
+        post_edit_summary("BNMT-full", start=0.5, end=0.6, memory=0.5, seed=6),
+        post_edit_summary("BNMT-lasso", start=0.52, end=0.62, memory=0.3, seed=7),
+        post_edit_summary("SMT-memory", participant="uni-x", start=0.45, memory=0.4, seed=8),
+        post_edit_summary("SMT-forgetful", participant="uni-x", start=0.55, end=0.4, seed=9),
+        post_edit_summary("ELM", 650, participant="elm", start=0.5, end=0.7, seed=11, begun=NOW - 600_000),
+        post_edit_summary("CEDAR", 100, participant="cedar", start=0.4, seed=12, begun=NOW - 10 * DAY),
+    ]
+
+
+def post_edit_board(state="open"):
+    return make_board(post_edit_phase(state), post_edit_summaries(), ORGANISER_ROLES, now=NOW)
 
 
 def hostile_board():

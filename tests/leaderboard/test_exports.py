@@ -26,6 +26,22 @@ class TestCsv:
             assert float(line["corpus_bleu"]) == row.passes[-1].corpus_bleu
             assert (line["status"], line["role"]) == (row.status.value, row.role.value)
 
+    def test_measures_of_a_post_edit_phase_with_their_intervals(self):
+        board = boards.post_edit_board()
+        for line, row in zip(rows_of(board), board.rows, strict=True):
+            for name, estimate in row.measures.items():
+                found = [line[name], line[f"{name}_low"], line[f"{name}_high"]]
+                if estimate is None:
+                    assert found == ["", "", ""]
+                else:
+                    assert float(found[0]) == estimate.value
+                    assert found[1:] == [str(end) for end in estimate.interval or ("", "")]
+            assert line["baseline"] == row.baseline
+
+    def test_a_bandit_phase_has_the_slope_of_lost_reward(self):
+        header = to_csv(boards.empty_board()).splitlines()[0]
+        assert header.endswith(",baseline,slope,slope_low,slope_high")
+
     def test_unknown_values_are_empty(self):
         oracle_free = make_board(boards.dev_phase(), [boards.summary("x", 30, start=0.5)], now=boards.NOW)
         [line] = rows_of(oracle_free)
@@ -45,7 +61,10 @@ class TestCsv:
 class TestLatex:
     def test_a_table_of_finished_runs(self):
         text = to_latex(boards.dev_board())
-        assert r"1 & ELM-domain-adaptation & 1,192.6 & 0.2982 & [0.2821, 0.3140] & 0.4166 & 25.7\,\% & 51.1 \\" in text
+        assert (
+            r"1 & ELM-domain-adaptation & 1,192.6 & 0.2982 & [0.2821, 0.3140] & 0.4166 & 25.7\,\% & 51.1 & "
+            r"91.7$_{\pm 2.9}$ \\" in text
+        )
         assert "CEDAR" not in text
         lines = text.splitlines()
         assert lines.count(r"\midrule") == 2
@@ -54,10 +73,21 @@ class TestLatex:
         )
         assert "% reward: sentBLEU|" in text
 
+    def test_a_post_edit_phase_has_its_measures(self):
+        lines = to_latex(boards.post_edit_board()).splitlines()
+        measures = "BLEU & SBLEU & TER & R0 & R1 & R0+1 & S & S cum."
+        assert rf" & system & cumulative reward & mean & 95\,\% interval & {measures} \\" in lines
+        assert r"\begin{tabular}{rlrrrrrrrrrrr}" in lines
+        [row] = [line for line in lines if line.startswith("1 & ")]
+        assert row.startswith(
+            r"1 & BNMT-full & 451.9 & 0.4519 & [0.4309, 0.4733] & 47.8$_{\pm 2.4}$ & 61.2$_{\pm 1.9}$ & "
+        )
+        assert "% recall: R|k:0-1|words:content|stop:en/iso-0.7.1|scope:all|nrefs:1|case:mixed|tok:none|v:1" in lines
+
     def test_unknown_values_are_dashes(self):
         one = make_board(boards.dev_phase(total=5), [boards.summary("x", 5, start=0.5)], now=boards.NOW)
         assert "1 & x & " in to_latex(one)
-        assert r"& -- & -- & -- & -- \\" in to_latex(one)
+        assert r"& -- & -- & -- & -- & -- \\" in to_latex(one)
 
     def test_an_empty_board(self):
         assert to_latex(boards.empty_board()).splitlines()[-3:] == [r"\midrule", r"\bottomrule", r"\end{tabular}"]

@@ -118,6 +118,8 @@ class TestSampleBoard:
             "reward": "sentBLEU|nrefs:1|case:mixed|eff:yes|tok:none|smooth:floor[0.01]|nomatch:floored|v:1",
             "corpus_bleu": "BLEU|nrefs:1|case:mixed|eff:no|tok:none|smooth:exp|v:1",
             "interval": "bootstrap|paired:yes|block:20|n:1000|conf:0.95|v:1",
+            "slope": "S|error:1-reward|model:unit|block:80r|fit:log-log|v:1",
+            "slope_interval": "bootstrap|residuals:yes|block:80|n:400|conf:0.95|v:1",
         }
         assert board.updated_at == max(row.last_at for row in board.rows)
 

@@ -57,7 +57,7 @@ class TestPaperExample:
     def test_a_measure_without_words_is_unknown(self):
         first = summed(packed_rounds(ADAPTED[:1], REFERENCES[:1])).total
         assert (first.r0, first.r1) == (pytest.approx(100 / 3), None)
-        assert (NO_COUNTS.ter, NO_COUNTS.sentence_bleu, NO_COUNTS.bleu) == (None, None, 0.0)
+        assert (NO_COUNTS.ter, NO_COUNTS.sbleu, NO_COUNTS.bleu) == (None, None, 0.0)
 
 
 def random_texts(count, seed):
@@ -78,7 +78,7 @@ def test_measures_of_a_run_are_those_of_its_texts():
     )
     assert counts.rounds == 300
     assert counts.bleu == pytest.approx(corpus_bleu(sum_statistics(bleu)), abs=1e-9)
-    assert counts.sentence_bleu == pytest.approx(mean_sentence_bleu(bleu), abs=1e-4)
+    assert counts.sbleu == pytest.approx(mean_sentence_bleu(bleu), abs=1e-4)
     assert counts.ter == pytest.approx(total_ter(map(ter_statistics, translations, references)).score, abs=1e-9)
     assert (counts.r0, counts.r1, counts.r0_1) == (recall.recall(0), recall.recall(1), recall.recall(0, 1))
 
@@ -96,7 +96,7 @@ def test_long_sentences_have_counts_of_several_bytes():
     assert len(packed) > 15
     counts = summed([packed]).total
     assert (counts.matches_1, counts.candidates_4, counts.edits, counts.edited_length) == (300, 297, 0, 300)
-    assert (counts.sentence_bleu, counts.found_new) == (100.0, 300)
+    assert (counts.sbleu, counts.found_new) == (100.0, 300)
 
 
 @pytest.mark.parametrize("damaged", [b"", bytes(9), bytes(16), bytes(14) + b"\x80"])

@@ -128,24 +128,25 @@ class TestPrinting:
     @pytest.mark.parametrize(
         ("width", "dropped"),
         [
-            (80, ["participant", "gain", "curve"]),
-            (100, ["participant", "gain"]),
-            (107, ["participant"]),
-            (120, []),
+            (80, ["participant", "gain", "S", "curve"]),
+            (100, ["participant", "gain", "S"]),
+            (107, ["participant", "gain"]),
+            (120, ["participant"]),
+            (125, []),
         ],
     )
     def test_a_narrow_terminal_drops_columns(self, width, dropped):
         console = Console(width=width, record=True, file=io.StringIO())
         print_board(boards.dev_board(), console)
         lines = console.export_text().splitlines()
-        headings = ["#", "system", "participant", "reward", "mean", "95 %", "regret", "gap", "BLEU", "gain", "curve"]
+        kept = ["#", "system", "participant", "reward", "mean", "95 %", "regret", "gap", "BLEU", "gain", "S", "curve"]
         assert lines[1].replace("95 %", "95_%").split() == [
-            heading.replace(" ", "_") for heading in headings if heading not in dropped
+            heading.replace(" ", "_") for heading in kept if heading not in dropped
         ]
         assert all(len(line) <= width for line in lines[:14])
         assert ("█" * 5 in lines[2]) == ("curve" not in dropped)
-        explained = [heading for heading in headings if any(line.startswith(f"{heading}: ") for line in lines[14:-3])]
-        assert explained == [each for each in ("#", "95 %", "gap", "BLEU", "gain", "curve") if each not in dropped]
+        explained = [heading for heading in kept if any(line.startswith(f"{heading}: ") for line in lines[14:-5])]
+        assert explained == [each for each in ("#", "95 %", "gap", "BLEU", "gain", "S", "curve") if each not in dropped]
 
     def test_a_terminal_too_narrow_for_names_wraps_them(self):
         console = Console(width=64, record=True, file=io.StringIO())
@@ -175,13 +176,35 @@ class TestPrinting:
         )
 
     def test_one_long_name_drops_no_column(self):
-        console = Console(width=120, record=True, file=io.StringIO())
+        console = Console(width=125, record=True, file=io.StringIO())
         board = boards.dev_board()
         long = [replace(board.rows[0], system="x" * 64), *board.rows[1:]]
         print_board(replace(board, rows=long), console)
         lines = console.export_text().splitlines()
-        assert lines[1].split()[-4:] == ["gap", "BLEU", "gain", "curve"]
+        assert lines[1].split()[-5:] == ["gap", "BLEU", "gain", "S", "curve"]
         assert "".join(lines).count("x") >= 64
+
+    def test_a_post_edit_phase_has_a_second_table_of_measures(self):
+        console = Console(width=160, record=True, file=io.StringIO())
+        print_board(boards.post_edit_board(), console)
+        text = console.export_text()
+        lines = text.splitlines()
+        assert lines[1].split() == ["#", "system", "participant", "reward", "mean", "95", "%", "curve"]
+        assert re.search(r"system +BLEU ↑ +SBLEU ↑ +TER ↓ +R0 ↑ +R1 ↑ +R0\+1 ↑ +S ↓ +S cum\. ↓", text)
+        [row] = [line for line in lines if re.search("BNMT-full +47", line)]
+        assert " ".join(row.split()) == (
+            "BNMT-full 47.8 ±2.4 61.2 ±1.9 25.6 ±1.3 56.3 ±3.4 80.1 ±2.9 67.4 ±2.8 94.3 ±3.7 96.6 ±4.3"
+        )
+        assert "TER ↓: Edits per hundred reference words" in lines
+        assert "recall: R|k:0-1|words:content|stop:en/iso-0.7.1|scope:all|nrefs:1|case:mixed|tok:none|v:1" in lines
+
+    @pytest.mark.parametrize("width", [80, 100])
+    def test_a_narrow_terminal_shows_measures_without_intervals(self, width):
+        console = Console(width=width, record=True, file=io.StringIO())
+        print_board(boards.post_edit_board(), console)
+        [row] = [line for line in console.export_text().splitlines() if re.search(r"BNMT-full +47\.8", line)]
+        assert row.split() == ["BNMT-full", "47.8", "61.2", "25.6", "56.3", "80.1", "67.4", "94.3", "96.6"]
+        assert len(row) <= width
 
     def test_names_are_printed_as_plain_text(self):
         console = Console(width=400, record=True, file=io.StringIO())

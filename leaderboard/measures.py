@@ -1,0 +1,258 @@
+"""The measures of a board beside reward: what each of them means, and its value for a run, with an interval.
+
+A board of a bandit phase has one, the percentage slope of lost reward: does the system learn, stand still or forget? A
+board of a post-edit phase has those by which Simianer et al. 2019 and Bertoldi et al. 2012 judge systems that adapt.
+Learning curves and intervals are by coarse block: equal numbers of rounds, at most 50 in a phase. Where held-out passes
+lie has no influence on any of them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from itertools import pairwise
+from operator import add
+
+from leaderboard.metrics.adaptation import MILLION, NO_COUNTS, AdaptationCounts, AdaptationRecord
+from leaderboard.metrics.bleu import CORPUS_SIGNATURE, MAX_ORDER, BleuStatistics, corpus_bleu
+from leaderboard.metrics.bootstrap import (
+    CONFIDENCE,
+    MIN_BLOCKS,
+    RESAMPLES,
+    Interval,
+    percentile_interval,
+    resampled_sizes,
+    resampled_sums,
+)
+from leaderboard.metrics.learning_curve import (
+    Block,
+    CurveModel,
+    LearningCurveError,
+    Slope,
+    fit_blocks,
+    series,
+    slope_signature,
+)
+from leaderboard.metrics.online import COARSE_STEP
+from leaderboard.metrics.recall import recall_signature
+from leaderboard.metrics.sentence_bleu import Smoothing
+from leaderboard.metrics.ter import SIGNATURE as TER_SIGNATURE
+from leaderboard.summaries import Summary, block_length
+from task.rounds import TICKS
+
+SLOPE_RESAMPLES = 400  # of each learning curve: a board may have hundreds
+CURVE_DECIMALS = 2  # of percentages along a run
+COUNTED = ("bleu", "sbleu", "ter", "r0", "r1", "r0_1")  # measures that follow from the counts of any rounds
+CURVES = ("bleu", "r0", "r1", "r0_1")  # those whose difference to a baseline is drawn along the run
+SLOPES = {"slope": CurveModel.UNIT, "slope_cumulative": CurveModel.CUMULATIVE}
+
+_SIGNATURE_NAMES = {"bleu": "corpus_bleu", **dict.fromkeys(("r0", "r1", "r0_1"), "recall")}  # shared signatures
+_SLOPE_MEANING = "Errors left each time the text doubles, in percent: below 100 a system learns, above it forgets"
+
+
+class Direction(StrEnum):
+    """Which values of a measure are better."""
+
+    HIGHER = "higher"
+    LOWER = "lower"
+
+
+@dataclass(frozen=True, slots=True)
+class BoardMeasure:
+    """One measure, and how to read it."""
+
+    name: str  # in rows and in CSV
+    label: str  # the heading of its column
+    meaning: str
+    better: Direction
+    signature: str
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The value of a measure for a run."""
+
+    value: float
+    interval: Interval | None  # None if there are too few blocks to tell
+
+
+@dataclass(frozen=True, slots=True)
+class TerCurve:
+    """TER by coarse block, and the curve that was fitted to it: block x has ``first * x ** exponent``."""
+
+    errors: list[float]  # in percent
+    first: float | None  # None if there are too few blocks for a curve
+    exponent: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Adaptation:
+    """How the measures of a run of a post-edit phase developed."""
+
+    curves: dict[str, list[float | None]]  # over all rounds so far, at the checkpoints of the board
+    ter: dict[str, TerCurve]  # by model: of each coarse block, or of all blocks up to it
+
+
+@dataclass(frozen=True, slots=True)
+class RunMeasures:
+    """The measures of a run by name, and how they developed."""
+
+    estimates: dict[str, Estimate | None]  # None where nothing could be measured
+    adaptation: Adaptation | None = None  # in a post-edit phase
+
+
+def coarse_block_length(total: int) -> int:
+    """Return the number of rounds in a coarse block of a phase of ``total`` rounds."""
+    return COARSE_STEP * block_length(total)
+
+
+def board_measures(total: int, *, post_edits: bool, language: str = "") -> list[BoardMeasure]:
+    """Return the measures of a phase of ``total`` rounds whose references are in this language."""
+    block = f"{coarse_block_length(total)}r"
+    if not post_edits:
+        signature = slope_signature("1-reward", CurveModel.UNIT, block)
+        return [BoardMeasure("slope", "S", _SLOPE_MEANING, Direction.LOWER, signature)]
+    recall = recall_signature(language)
+    unit, cumulative = (slope_signature("ter", model, block) for model in SLOPES.values())
+    higher, lower = Direction.HIGHER, Direction.LOWER
+    words = "Recall of content words that {} earlier reference has"
+    return [
+        BoardMeasure("bleu", "BLEU", "Corpus BLEU of all translations", higher, CORPUS_SIGNATURE),
+        BoardMeasure("sbleu", "SBLEU", "Mean of smoothed sentence BLEU", higher, Smoothing.ADD_ONE_HIGHER.signature),
+        BoardMeasure("ter", "TER", "Edits per hundred reference words", lower, TER_SIGNATURE),
+        BoardMeasure("r0", "R0", words.format("no"), higher, recall),
+        BoardMeasure("r1", "R1", words.format("exactly one"), higher, recall),
+        BoardMeasure("r0_1", "R0+1", words.format("at most one"), higher, recall),
+        BoardMeasure("slope", "S", _SLOPE_MEANING, lower, unit),
+        BoardMeasure("slope_cumulative", "S cum.", "S of the TER of all blocks so far", lower, cumulative),
+    ]
+
+
+def measure_signatures(measures: Sequence[BoardMeasure], total: int) -> dict[str, str]:
+    """Return what the numbers of measures mean, and how their intervals are computed."""
+    meanings = {_SIGNATURE_NAMES.get(each.name, each.name): each.signature for each in measures}
+    by_blocks = f"block:{coarse_block_length(total)}|n:{{}}|conf:{CONFIDENCE}|v:1"
+    if any(each.name in COUNTED for each in measures):
+        meanings["measure_interval"] = f"bootstrap|paired:yes|{by_blocks.format(RESAMPLES)}"
+    return {**meanings, "slope_interval": f"bootstrap|residuals:yes|{by_blocks.format(SLOPE_RESAMPLES)}"}
+
+
+def measure_run(summary: Summary, total: int, axis: Sequence[int]) -> RunMeasures:
+    """Return the measures of a run in a phase of ``total`` rounds, with curves over the rounds of ``axis``."""
+    step = COARSE_STEP * summary.record.stride
+    ends = range(step, summary.rounds + 1, step)
+    adaptation = summary.record.adaptation
+    if adaptation is None:
+        return RunMeasures({"slope": _percentage(_fit(_lost_reward(summary, ends), CurveModel.UNIT))})
+    blocks = _blocks(adaptation, ends)
+    ter = tuple(Block(block.edits, block.edited_length) for block in blocks)
+    slopes = {name: _fit(ter, model) for name, model in SLOPES.items()}
+    if summary.rounds == total and total % step:  # a finished run ends with a short block: too short for a curve
+        last = adaptation.samples[ends[-1]] if ends else NO_COUNTS
+        blocks.append(adaptation.total.minus(last))
+    estimates = {**_estimates(adaptation.total, blocks), **{name: _percentage(each) for name, each in slopes.items()}}
+    points = [adaptation.samples[k] if k < summary.rounds else adaptation.total for k in axis if k <= summary.rounds]
+    curves = {name: [_rounded(getattr(point, name)) for point in points] for name in CURVES}
+    fitted = {model.value: _ter_curve(ter, model, slopes[name]) for name, model in SLOPES.items()}
+    return RunMeasures(estimates, Adaptation(curves, fitted))
+
+
+def _lost_reward(summary: Summary, ends: Sequence[int]) -> tuple[Block, ...]:
+    """Return how much reward a run missed in each coarse block."""
+    ticks = [summary.curve[end] for end in ends]
+    sizes = [after - before for before, after in pairwise([0, *ends])]
+    earned = [after - before for before, after in pairwise([0, *ticks])]
+    return tuple(Block((size * TICKS - reward) / TICKS, size) for size, reward in zip(sizes, earned, strict=True))
+
+
+def _blocks(adaptation: AdaptationRecord, ends: Sequence[int]) -> list[AdaptationCounts]:
+    samples = [NO_COUNTS, *(adaptation.samples[end] for end in ends)]
+    return [after.minus(before) for before, after in pairwise(samples)]
+
+
+# Learning curves
+
+
+@lru_cache(maxsize=512)  # boards are made again and again, and most of their runs are finished
+def _fit(blocks: tuple[Block, ...], model: CurveModel) -> Slope | None:
+    """Return the curve of a run, or None if it has too few blocks, or too few with errors."""
+    if len(blocks) < MIN_BLOCKS:
+        return None
+    try:
+        return fit_blocks(blocks, model, resamples=SLOPE_RESAMPLES)
+    except LearningCurveError:
+        return None
+
+
+def _percentage(slope: Slope | None) -> Estimate | None:
+    return None if slope is None else Estimate(slope.percentage, slope.interval)
+
+
+def _ter_curve(blocks: Sequence[Block], model: CurveModel, slope: Slope | None) -> TerCurve:
+    errors = [round(100 * error, CURVE_DECIMALS) for error in series(blocks, model)]
+    if slope is None:
+        return TerCurve(errors, None, None)
+    return TerCurve(errors, 100 * slope.first, slope.exponent)
+
+
+# Measures that are ratios or means of counts
+
+
+def _estimates(total: AdaptationCounts, blocks: Sequence[AdaptationCounts]) -> dict[str, Estimate | None]:
+    """Return the values over all rounds of a run, with intervals from its blocks."""
+    resampled: Mapping[str, list[float] | None] = {}
+    covered = total
+    if len(blocks) >= MIN_BLOCKS:
+        columns = AdaptationCounts._fields, list(zip(*blocks, strict=True))
+        resampled = _resampled(dict(zip(*columns, strict=True)))
+        covered = AdaptationCounts(*map(sum, columns[1]))
+    return {name: _estimate(name, total, covered, resampled.get(name)) for name in COUNTED}
+
+
+def _estimate(
+    name: str, total: AdaptationCounts, covered: AdaptationCounts, resampled: Sequence[float] | None
+) -> Estimate | None:
+    value = getattr(total, name)
+    if value is None:
+        return None
+    if resampled is None:
+        return Estimate(value, None)
+    shift = value - getattr(covered, name)  # not zero only if an unfinished run has rounds after its last block
+    low, high = percentile_interval(resampled)
+    return Estimate(value, (low + shift, high + shift))
+
+
+Column = tuple[int, ...]  # one count of every block
+
+
+def _resampled(columns: Mapping[str, Column]) -> dict[str, list[float] | None]:
+    """Return every measure for every resample; None where a resample has nothing to measure."""
+    new, repeated = columns["found_new"], columns["found_repeated"]
+    wanted_new, wanted_repeated = columns["wanted_new"], columns["wanted_repeated"]
+    return {
+        "bleu": _resampled_bleu(columns),
+        "sbleu": _ratios(columns["sentence_bleu_millionths"], columns["rounds"], 100 / MILLION),
+        "ter": _ratios(columns["edits"], columns["edited_length"]),
+        "r0": _ratios(new, wanted_new),
+        "r1": _ratios(repeated, wanted_repeated),
+        "r0_1": _ratios(tuple(map(add, new, repeated)), tuple(map(add, wanted_new, wanted_repeated))),
+    }
+
+
+def _ratios(parts: Column, wholes: Column, scale: float = 100) -> list[float] | None:
+    sizes = resampled_sizes(wholes)
+    if 0 in sizes:
+        return None
+    return [scale * part / whole for part, whole in zip(resampled_sums(parts), sizes, strict=True)]
+
+
+def _resampled_bleu(columns: Mapping[str, Column]) -> list[float]:
+    orders = range(1, MAX_ORDER + 1)
+    matches = zip(*(resampled_sums(columns[f"matches_{order}"]) for order in orders), strict=True)
+    candidates = zip(*(resampled_sums(columns[f"candidates_{order}"]) for order in orders), strict=True)
+    lengths = resampled_sizes(columns["reference_length"])
+    return list(map(corpus_bleu, map(BleuStatistics, matches, candidates, lengths)))
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, CURVE_DECIMALS)
