@@ -85,7 +85,7 @@ $(SAM_READY): requirements-sam.lock
 	$(SAM_VENV)/bin/pip install --quiet --no-deps -r requirements-sam.lock
 	@touch $@
 
-# What the functions carry: the kernel, the service, the judge's pure parts and its page, and few libraries, for arm64. `sam build` asks for a
+# What the functions carry: the kernel, the service, the leaderboard's pure parts and its page, and a few libraries, for arm64. `sam build` asks for a
 # build-* target for each function of the template (see samconfig.toml).
 RUNTIME := $(shell sed -n 's/^ *Runtime: python//p' template.yaml)
 BUNDLED := $(shell grep -rLE --include='*.py' --exclude-dir=evaluation '^ *(import|from) (numpy|sacrebleu|altair|vl_convert)' task lambdas leaderboard)

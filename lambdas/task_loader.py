@@ -282,5 +282,5 @@ def _check_pair(pair: SentencePair, number: int, phase: Phase) -> None:
         if not sentence.strip() or len(sentence) > MAX_SENTENCE_CHARACTERS or not is_text:
             raise LoadError(
                 f"the {side} of pair {number:,} of phase {phase.name} is not one line of "
-                f"1 to {MAX_SENTENCE_CHARACTERS:,} printable characters (U+FFFD, a sign of broken UTF-8, is none)"
+                f"1 to {MAX_SENTENCE_CHARACTERS:,} printable characters (without U+FFFD, a sign of broken UTF-8)"
             )

@@ -33,7 +33,7 @@ class TaskRecord:
     def __post_init__(self) -> None:
         for language in (*self.languages, *self.out_of_domain):
             if not is_language(language):
-                raise ValueError(f"{language!r} is no language code")
+                raise ValueError(f"{language!r} is not a language code")
 
     @classmethod
     def from_description(cls, description: TaskDescription) -> Self:

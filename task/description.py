@@ -233,7 +233,7 @@ def _count(value: Any, name: str) -> int:
 def _language(value: Any, name: str) -> str:
     code = _text(value, name)
     if not is_language(code):
-        raise DescriptionError(f"{name} is {code!r}, which is no language code")
+        raise DescriptionError(f"{name} is {code!r}, which is not a language code")
     return code
 
 
@@ -273,12 +273,12 @@ def _layout(name: str, value: Any) -> Layout:
 
 def _file(name: str, value: Any) -> FileSummary:
     if "/" in name or "\\" in name or not name.endswith(".gz"):
-        raise DescriptionError(f"files names {name!r}, which is no file of a task")
+        raise DescriptionError(f"files names {name!r}, which is not a file of a task")
     record = _record(value, f"files.{name}")
     _check_keys(record, {"lines", "bytes", "sha256"}, f"files.{name}")
     digest = _text(record["sha256"], f"files.{name}.sha256")
     if not _SHA256.fullmatch(digest):
-        raise DescriptionError(f"files.{name}.sha256 is no SHA-256 digest")
+        raise DescriptionError(f"files.{name}.sha256 is not a SHA-256 digest")
     lines, size = (_count(record[key], f"files.{name}.{key}") for key in ("lines", "bytes"))
     return FileSummary(lines, size, digest)
 

@@ -22,9 +22,7 @@ class Phase:
 
     def __post_init__(self) -> None:
         if self.feedback.shows_post_edits and self.layout.blocks:
-            raise LayoutError(
-                f"phase {self.name} shows post-edits, so it cannot have held-out passes: lay it out without"
-            )
+            raise LayoutError(f"phase {self.name} shows post-edits, so it cannot have held-out passes: remove them")
 
 
 MOCK = Phase("mock", Layout.plain(48), repeatable=True)

@@ -133,7 +133,7 @@ def _task_options(given: argparse.Namespace) -> dict[str, object]:
 
 
 def _claim_folder(folder: Path, options: Mapping[str, object]) -> None:
-    """Write the options into a new folder; exit if the folder was begun with others: its task would be another one."""
+    """Write the options into a new folder; exit if the folder was begun with other options."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / OPTIONS_FILE
     if not path.exists():

@@ -265,7 +265,7 @@ def read_phase(response: Mapping[str, Any]) -> Phase:
 
 
 def read_phases(response: Mapping[str, Any]) -> list[Phase]:
-    """Return the phases in the field ``phases``; raise ``ProtocolError`` if it is no list of phases."""
+    """Return the phases in the field ``phases``; raise ``ProtocolError`` if it is not a list of phases."""
     return [read_phase(phase) for phase in _read_objects(response, "phases")]
 
 

@@ -108,7 +108,7 @@ def manual_pairs(apt: Apt, packages: list[Package], language: str) -> Iterator[P
 
 
 def page_reader(path: str, language: str) -> Callable[[str], list[PageBlock]] | None:
-    """Return the reader of a page in English or in the language; None if the file is no such page."""
+    """Return the reader of a page in English or in the language; None if the file is not such a page."""
     if re.fullmatch(rf"usr/share/man/({language}/)?man\d/[^/]+\.gz", path):
         return man_blocks
     if re.fullmatch(rf"usr/share/help/(C|{language})/.+\.(page|docbook)|usr/share/(?!help/).+\.html", path):

@@ -180,7 +180,7 @@ class ClauseBuilder:
         return NounPhrase(f"{first} {last}", f"{first} {last}", gender, False, True)
 
     def _counted_people(self) -> NounPhrase:
-        """``300 menschen``."""
+        """Return a number of people: ``300 menschen``."""
         self.numeral_allowed = False
         people = self.rng.choice(self.topic.general.people)
         count = 2 + self.rng.below(998)

@@ -87,7 +87,7 @@ class Clause:
 
     @property
     def _english_predicate(self) -> str:
-        """``often rejects the plan``, but ``has often rejected the plan``."""
+        """Return the English predicate: ``often rejects the plan``, but ``has often rejected the plan``."""
         first, _, others = self.english_verb.partition(" ")
         auxiliary = bool(others) and first in AUXILIARIES and not others.startswith("not ")
         verb = (first, self.english_adverb, others) if auxiliary else (self.english_adverb, self.english_verb)

@@ -65,7 +65,7 @@ class Newspaper:
 
     @staticmethod
     def _dateline(builder: ClauseBuilder) -> Phrase:
-        """``berlin -``, before the first sentence of a report."""
+        """Return the dateline that begins a report: ``berlin -``."""
         city = builder.rng.choice(builder.topic.general.cities)
         return Phrase(f"{city.german} -", f"{city.english} -")
 

@@ -106,7 +106,7 @@ def english_noun_phrase(words: list[str]) -> Segment:
 
 
 def _german_action(*, plural: bool, subordinate: bool) -> Segment:
-    """``passt sich dem körper an``, or ``sich dem körper anpasst`` in a subordinate clause."""
+    """Return an action in German: ``passt sich dem körper an``, subordinate ``sich dem körper anpasst``."""
 
     def render(record: ProductRecord) -> str:
         action = record.action
@@ -130,21 +130,21 @@ def _english_action(*, plural: bool) -> Segment:
 
 
 def _hyphenated(record: ProductRecord) -> str:
-    """``32-ounce``."""
+    """Return a measure as an English modifier: ``32-ounce``."""
     value = record.value
     assert value is not None
     return f"{value.number}-{record.lexicon.units[value.unit].english_long}"
 
 
 def _dative_german(record: ProductRecord) -> str:
-    """``12 monaten``, but ``300 g``: symbols have no case."""
+    """Return a measure in the German dative: ``12 monaten``, but ``300 g``, since symbols have no case."""
     value = record.value
     assert value is not None
     return f"{value.german}n" if len(value.unit) > 3 and value.unit.endswith(("e", "er")) else value.german
 
 
 def _long_german(record: ProductRecord) -> str:
-    """``300 gramm``."""
+    """Return a measure with the German unit spelt out: ``300 gramm``."""
     value = record.value
     assert value is not None
     unit = record.lexicon.units[value.unit]

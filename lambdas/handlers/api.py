@@ -117,7 +117,7 @@ class RequestBody:
         try:
             return float(value)
         except OverflowError:
-            raise errors.BadRequestError(f"the field {name} is not a number that a computer can hold") from None
+            raise errors.BadRequestError(f"the field {name} is out of range") from None
 
 
 class LambdaFunction:

@@ -98,7 +98,7 @@ class AdaptationSums:
         self._counts, self._samples = list(record.total), dict(record.samples)
 
     def add(self, packed: bytes) -> BleuStatistics:
-        """Add the counts of a round, and return those of BLEU. Raises ValueError if they are no such counts."""
+        """Add the counts of a round, and return those of BLEU. Raises ValueError if they are malformed."""
         is_small = len(packed) == COUNTS and packed.isascii()  # nearly every sentence: one byte for each count
         counts = packed if is_small else unpack_counts(packed, COUNTS, "statistics of a post-edit")
         m1, m2, m3, m4, c1, c2, c3, c4, reference_length, *_ = counts

@@ -81,7 +81,7 @@ def percentage_slope(scores: Sequence[float]) -> Slope:
     """
     for place, score in enumerate(scores, start=1):
         if not math.isfinite(score) or score < 0:
-            raise LearningCurveError(f"the error of block {place} is {score}: errors are numbers from 0 on")
+            raise LearningCurveError(f"the error of block {place} is {score}: errors must be 0 or more")
     points = [(math.log(place), math.log(score)) for place, score in enumerate(scores, start=1) if score > 0]
     if len(points) < 2:
         raise LearningCurveError(

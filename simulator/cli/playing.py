@@ -118,7 +118,7 @@ def _at_service(
     if in_process:
         raise typer.BadParameter(f"--{in_process[0]} is for playing in process; the service at --url has its own")
     if not (api_key or os.environ.get(KEY_VARIABLE)):
-        raise typer.BadParameter(f"no API key: give --api-key, or set {KEY_VARIABLE} (the organiser hands it out)")
+        raise typer.BadParameter(f"no API key: give --api-key, or set {KEY_VARIABLE} (the organiser issues keys)")
     address = ServiceAddress(url, api_key)
     with address.client() as client:  # reports a wrong address, key or phase once, instead of once per run
         _check_phase(competition, [phase.name for phase in client.phases()])

@@ -86,8 +86,8 @@ def test_blocks_without_errors_are_left_out_and_counted():
         ([], r"needs at least 2 blocks with errors, but got 0 \(of 0 blocks\)"),
         ([50], r"needs at least 2 blocks with errors, but got 1 \(of 1 blocks\)"),
         ([0, 0, 50], r"needs at least 2 blocks with errors, but got 1 \(of 3 blocks\)"),
-        ([50, -1], "the error of block 2 is -1: errors are numbers from 0 on"),
-        ([50, math.nan], "the error of block 2 is nan: errors are numbers from 0 on"),
+        ([50, -1], "the error of block 2 is -1: errors must be 0 or more"),
+        ([50, math.nan], "the error of block 2 is nan: errors must be 0 or more"),
     ],
 )
 def test_scores_that_no_curve_can_be_fitted_to_are_refused(scores, complaint):
