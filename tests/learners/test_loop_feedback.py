@@ -2,7 +2,6 @@
 
 import json
 import math
-import random
 from typing import cast
 
 import numpy as np
@@ -17,36 +16,13 @@ from learners.journal import Journal, JournalEntry
 from learners.loop import play
 from learners.snapshot import Snapshot
 from tests.client_sdk.fake_service import FakeService, score_of
+from tests.learners.apprentice import Apprentice
 from tests.learners.killed_runs import Killed, KilledLearner, kill_after_events, open_run
 
 LENGTHS = (3, 1, 4, 2, 5, 1)  # sentences of each document
 DOCUMENTS = [(f"d{number}", position) for number, length in enumerate(LENGTHS) for position in range(length)]
 SENTENCES = [f"satz {number % 5}" for number in range(len(DOCUMENTS))]
 POST_EDITS = [f"sentence {number % 5} of {document}" for number, (document, _) in enumerate(DOCUMENTS)]
-
-
-class Apprentice(Learner):
-    """Samples a word from the post-edits of the document, or from all that it has read, and keeps what it received."""
-
-    def __init__(self, seed=0):
-        self.rng = random.Random(seed)
-        self.read = ["word"]
-        self.document, self.context = None, []
-        self.received = []
-
-    def propose(self, sentence):
-        if sentence.document != self.document:
-            self.document, self.context = sentence.document, []
-        words = self.context or self.read
-        word = self.rng.choice(words)
-        return Proposal(f"{sentence.source} {word}", math.log(words.count(word) / len(words)))
-
-    def update(self, sentence, translation, feedback):
-        self.context += feedback.post_edit.split()
-        self.read += feedback.post_edit.split()
-        self.received.append(
-            (sentence.source, sentence.document, sentence.position, translation, feedback.reward, feedback.post_edit)
-        )
 
 
 def new_service():
@@ -78,7 +54,7 @@ def test_the_learner_receives_documents_and_post_edits(undisturbed):
 
 def test_the_service_and_the_journal_have_the_log_probability_of_each_proposal(undisturbed):
     _, sent, _, journal = undisturbed
-    assert sent[0] == 0.0  # the only word that it has read
+    assert sent[0] == 0.0  # the only word that it knows
     assert len(set(sent)) > 2
     assert [json.loads(line)["log_probability"] for line in journal.splitlines()] == sent
 
