@@ -87,7 +87,8 @@ def decode(translator: SmtTranslator, source: str) -> object:
 def learn(translator: SmtTranslator, source: str) -> object:
     """Do what an expected-loss learner does in a round."""
     forest = translator.forest(source, translator.weights)
-    forest.sample(translator.weights, np.random.default_rng(1))
+    sampled = forest.sample(translator.weights, np.random.default_rng(1))
+    forest.log_probability(sampled.translation, translator.weights)
     return forest.expectation(translator.weights)
 
 

@@ -4,21 +4,11 @@ A translation usually has many derivations, which divide its words into rules in
 sampling the translation is the sum of theirs.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from learners.smt.hashing import Array, compiled, compiled_internal
 from learners.smt.inference import HypergraphArrays
 from learners.smt.language_model import END
-
-
-class _Parts(NamedTuple):
-    """The parts of a translation that derivations of the nodes so far can write."""
-
-    starts: Array  # the first part of each node, and the number of parts
-    spans: Array  # [part, 2]: begin and end in the translation
-    scores: Array  # inside scores of the parts
 
 
 @compiled_internal
@@ -52,39 +42,54 @@ def _nonterminals(symbols: Array, start: int, stop: int) -> tuple[int, int]:
 
 
 @compiled_internal
-def _add_rule(graph: HypergraphArrays, edge: int, score: float, words: Array, parts: _Parts, table: Array) -> None:
-    """Add the parts of the translation that derivations with this edge on top can write."""
-    symbols = graph.symbols
-    start, stop = graph.symbol_start[graph.options[edge]], graph.symbol_start[graph.options[edge] + 1]
-    one, two = _nonterminals(symbols, start, stop)
-    if one == stop:
-        _add_phrase(symbols, start, stop, score, words, table)
-        return
-    first = graph.tails[edge, -1 - symbols[one]]
-    for p in range(parts.starts[first], parts.starts[first + 1]):
-        begin = parts.spans[p, 0] - (one - start)
-        if _match(words, begin, symbols, start, one) != parts.spans[p, 0]:
-            continue
-        middle = _match(words, parts.spans[p, 1], symbols, one + 1, two)
-        if middle < 0:
-            continue
-        if two == stop:
-            _add_score(table, begin, middle, score + parts.scores[p])
-            continue
-        second = graph.tails[edge, -1 - symbols[two]]
-        for q in range(parts.starts[second], parts.starts[second + 1]):
-            end = _match(words, parts.spans[q, 1], symbols, two + 1, stop)
-            if end >= 0 and parts.spans[q, 0] == middle:
-                _add_score(table, begin, end, score + parts.scores[p] + parts.scores[q])
-
-
-@compiled_internal
 def _add_phrase(symbols: Array, start: int, stop: int, score: float, words: Array, table: Array) -> None:
     """Add the parts of the translation that are these symbols, all of them words."""
     for begin in range(len(words) + 1):
         end = _match(words, begin, symbols, start, stop)
         if end >= 0:
             _add_score(table, begin, end, score)
+
+
+@compiled_internal
+def _add_rule(
+    tails: Array,
+    symbols: Array,
+    start: int,
+    stop: int,
+    score: float,
+    words: Array,
+    starts: Array,
+    spans: Array,
+    inside: Array,
+    table: Array,
+) -> None:
+    """Add the parts of the translation that a rule with these tails and symbols can write."""
+    one, two = _nonterminals(symbols, start, stop)
+    if one == stop:
+        _add_phrase(symbols, start, stop, score, words, table)
+        return
+    first = tails[-1 - symbols[one]]
+    for p in range(starts[first], starts[first + 1]):
+        begin = spans[p, 0] - (one - start)
+        if _match(words, begin, symbols, start, one) != spans[p, 0]:
+            continue
+        middle = _match(words, spans[p, 1], symbols, one + 1, two)
+        if middle < 0:
+            continue
+        if two == stop:
+            _add_score(table, begin, middle, score + inside[p])
+            continue
+        second = tails[-1 - symbols[two]]
+        for q in range(starts[second], starts[second + 1]):
+            end = _match(words, spans[q, 1], symbols, two + 1, stop)
+            if end >= 0 and spans[q, 0] == middle:
+                _add_score(table, begin, end, score + inside[p] + inside[q])
+
+
+@compiled_internal
+def _has_parts(starts: Array, tail: int) -> bool:
+    """Return whether a node can write any part of the translation, or is no node at all."""
+    return tail < 0 or starts[tail] < starts[tail + 1]
 
 
 @compiled
@@ -94,27 +99,27 @@ def translation_score(graph: HypergraphArrays, scores: Array, words: Array) -> f
     Bottom-up, it finds the parts of the translation that each node can write. Most nodes can write none, so that this
     takes a fraction of the time of the search.
     """
-    length = len(words)
-    parts = _Parts(np.zeros(len(graph.starts), np.int64), np.empty((256, 2), np.int64), np.empty(256))
+    tails, symbols, symbol_start = graph.tails, graph.symbols, graph.symbol_start  # once: each access has a cost
+    length, goal = len(words), len(graph.starts) - 2
+    starts = np.zeros(goal + 2, np.int64)  # the first part of each node
+    spans = np.empty((256, 2), np.int64)  # by part: its begin and end in the translation
+    inside = np.empty(256)  # by part: its inside score
     table = np.full((length + 1, length + 1), -np.inf)  # inside scores of the current node, by begin and end
     found = 0
-    for node in range(len(graph.starts) - 1):
+    for node in range(goal + 1):
         for edge in range(graph.starts[node], graph.starts[node + 1]):
-            _add_rule(graph, edge, scores[edge], words, parts, table)
-        if node == len(graph.starts) - 2:
+            if _has_parts(starts, tails[edge, 0]) and _has_parts(starts, tails[edge, 1]):
+                start, stop = symbol_start[graph.options[edge]], symbol_start[graph.options[edge] + 1]
+                _add_rule(tails[edge], symbols, start, stop, scores[edge], words, starts, spans, inside, table)
+        if node == goal:
             break
         for begin in range(length + 1):
             for end in range(begin, length + 1):
                 if table[begin, end] > -np.inf:
-                    if found == len(parts.scores):
-                        parts = _Parts(
-                            parts.starts,
-                            np.append(parts.spans, parts.spans, 0),
-                            np.append(parts.scores, parts.scores),
-                        )
-                    parts.spans[found, 0], parts.spans[found, 1] = begin, end
-                    parts.scores[found] = table[begin, end]
+                    if found == len(inside):
+                        spans, inside = np.append(spans, spans, 0), np.append(inside, inside)
+                    spans[found, 0], spans[found, 1], inside[found] = begin, end, table[begin, end]
                     table[begin, end] = -np.inf
                     found += 1
-        parts.starts[node + 1] = found
+        starts[node + 1] = found
     return float(table[0, length])

@@ -84,6 +84,18 @@ def test_the_probabilities_of_all_translations_of_a_decoder_sum_to_one(kind):
         assert sum(np.exp(forest.log_probability(text, weights)) for text in found) == pytest.approx(1.0, abs=1e-9)
 
 
+def test_the_probability_of_a_long_repetitive_translation_is_its_frequency():
+    """Every word stands in many places, so that nodes can write hundreds of parts of the translation."""
+    decoder, rng, draws = translator(), np.random.default_rng(8), 500
+    weights = 4 * decoder.weights
+    forest = decoder.forest("hund " * 18, weights)
+    drawn = Counter(forest.sample(weights, rng).translation for _ in range(draws))
+    text, count = drawn.most_common(1)[0]
+    probability = np.exp(forest.log_probability(text, weights))
+    assert 0.05 < probability < 1
+    assert count / draws == pytest.approx(probability, abs=4 * np.sqrt(probability * (1 - probability) / draws))
+
+
 def test_a_translation_without_a_derivation_has_no_probability():
     decoder = translator()
     forest = decoder.forest("der hund ist gesehen", decoder.weights)
