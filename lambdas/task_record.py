@@ -50,11 +50,11 @@ class TaskRecord:
         )
 
     def info(self, phases: Sequence[PhaseInfo], *, documents: bool, out_of_domain_path: str | None = None) -> TaskInfo:
-        """Return what participants are told of the task.
+        """Return what participants can read about the task.
 
         Args:
             phases: The phases of the task.
-            documents: Whether sentences tell their document.
+            documents: Whether sentences name their document.
             out_of_domain_path: Where the service itself has the out-of-domain text, with ``{language}`` in it.
         """
         files = [
@@ -112,5 +112,5 @@ def read_task_record(store: Store) -> TaskRecord | None:
 
 
 def write_task_record(store: Store, record: TaskRecord) -> None:
-    """Write what participants are told of the task. A task that is loaded again may say it in other words."""
+    """Write what participants can read about the task. Loading the task again overwrites it."""
     store.replace(documents.TASK, _TASK_NAME, record.as_document())

@@ -166,7 +166,7 @@ def recall_signature(language: str | None, *, novel: bool = False, max_repetitio
     Args:
         language: Whose stop words do not count. If there is no list of them, every word counts; None for all tokens.
         novel: Whether only words count that the training text does not have.
-        max_repetitions: The highest number of earlier references that is told apart.
+        max_repetitions: The highest number of earlier references with which a word counts.
     """
     if language is None:
         words = "words:all"
