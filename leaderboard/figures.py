@@ -1,6 +1,9 @@
-"""The figures of Sokolov et al. 2017 as Vega-Lite charts: regret, cumulative reward, held-out BLEU.
+"""The figures of a board as Vega-Lite charts.
 
-No browser is needed to draw them. A chart says how to draw; ``curve_points`` and ``pass_points`` return the data. The
+Regret, cumulative reward and held-out BLEU are those of Sokolov et al. 2017. A post-edit phase has the differences to a
+baseline of Simianer et al. 2019, Appendix B, and the learning curves of Bertoldi et al. 2012.
+
+No browser is needed to draw them. A chart says how to draw, and functions such as ``curve_points`` return the data. The
 page uses the same charts and computes the data itself.
 """
 
@@ -12,16 +15,23 @@ from typing import Any, Literal, NamedTuple
 import altair as alt
 
 from leaderboard.families import RoleKind
+from leaderboard.metrics.learning_curve import CurveModel
 from leaderboard.table import Board, Row
 
 Format = Literal["svg", "png", "pdf"]
 FORMATS: tuple[Format, ...] = ("svg", "png", "pdf")
 MAX_RUNS = 20  # in one figure: readers cannot tell more lines and colours apart
 PNG_SCALE = 2.0
+WIDTH, HEIGHT = 520, 300  # of a chart with one panel
+PANEL_WIDTH, PANEL_HEIGHT = 250, 190
 DASHES_BY_ROLE = {RoleKind.CONTESTANT.value: [1, 0], RoleKind.BASELINE.value: [2, 2], RoleKind.ORACLE.value: [7, 4]}
 MIN_REGRET_ROUNDS = 10  # of a long phase: the noise of earlier means would squeeze the rest of the curve
 
+DIFFERENCES = {"r0": "R0", "r1": "R1", "r0_1": "R0+1", "bleu": "BLEU"}  # measures that are drawn against a baseline
+TER_TITLES = {"ter": "TER of a block", "incremental_ter": "TER of all blocks so far"}
+
 Point = dict[str, Any]
+PageChart = alt.Chart | alt.LayerChart | alt.FacetChart
 
 
 def labels(rows: Sequence[Row]) -> dict[str, str]:
@@ -76,8 +86,47 @@ def pass_points(board: Board) -> list[Point]:
     ]
 
 
+def difference_points(board: Board) -> list[Point]:
+    """Return how far the measures of every drawn run are above those of its baseline, over all rounds so far."""
+    rows, adaptations = drawn_rows(board), {row.run: row.adaptation for row in board.rows}
+    names, points = labels(rows), []
+    for row in rows:
+        baseline = adaptations[row.baseline] if row.baseline and row.baseline != row.run else None
+        if row.adaptation is None or baseline is None:
+            continue
+        mine, theirs = row.adaptation.curves, baseline.curves
+        for index in range(min(len(mine["bleu"]), len(theirs["bleu"]))):
+            known = {name: (mine[name][index], theirs[name][index]) for name in DIFFERENCES}
+            above = {name: None if a is None or b is None else a - b for name, (a, b) in known.items()}
+            points.append({"system": names[row.run], "role": row.role, "rounds": (index + 1) * board.block, **above})
+    return points
+
+
+def ter_points(board: Board) -> list[Point]:
+    """Return TER of every drawn run by coarse block, and of all blocks so far, each with its fitted curve."""
+    rows = drawn_rows(board)
+    names, points = labels(rows), []
+    for row in rows:
+        if row.adaptation is None:
+            continue
+        unit, cumulative = (row.adaptation.ter[model] for model in CurveModel)
+        for block, errors in enumerate(zip(unit.errors, cumulative.errors, strict=True), start=1):
+            points.append(
+                {
+                    "system": names[row.run],
+                    "role": row.role,
+                    "rounds": block * board.block,
+                    "ter": errors[0],
+                    "ter_curve": unit.fitted(block),
+                    "incremental_ter": errors[1],
+                    "incremental_ter_curve": cumulative.fitted(block),
+                }
+            )
+    return points
+
+
 def _lines(
-    value: str, title: str, *, log: bool = False, marks: bool = False, width: int = 520, height: int = 300
+    value: str, title: str, *, log: bool = False, marks: bool = False, width: int = WIDTH, height: int = HEIGHT
 ) -> alt.Chart:
     """Return a chart with one line per run; the caller adds data, colours and dashes."""
     scale = alt.Scale(type="log", nice=False) if log else alt.Scale(nice=False, domainMin=0)
@@ -121,14 +170,45 @@ def held_out_chart() -> alt.VConcatChart:
     rows = []
     for prefix, gain in (("", ""), ("relative_", "gain in ")):
         panels = [
-            _lines(f"{prefix}{kind}_bleu", f"{gain}{kind} BLEU", marks=True, width=250, height=190)
+            _lines(f"{prefix}{kind}_bleu", f"{gain}{kind} BLEU", marks=True, width=PANEL_WIDTH, height=PANEL_HEIGHT)
             for kind in ("corpus", "sentence")
         ]
         rows.append(alt.hconcat(*panels))
     return alt.vconcat(*rows)
 
 
-def page_charts() -> dict[str, alt.Chart]:
+def _difference_lines(name: str, label: str, *, width: int = WIDTH, height: int = HEIGHT) -> alt.Chart:
+    title = f"{label} above the baseline"
+    chart: alt.Chart = (
+        _lines(name, title, width=width, height=height)
+        .transform_filter(f"isValid(datum.{name})")
+        .encode(y=alt.Y(f"{name}:Q", title=title, scale=alt.Scale(zero=True)))  # the baseline is at zero
+    )
+    return chart
+
+
+def difference_chart() -> alt.VConcatChart:
+    """Return how far R0, R1, R0+1 and BLEU are above those of the baseline, over all rounds so far."""
+    panels = [
+        _difference_lines(name, label, width=PANEL_WIDTH, height=PANEL_HEIGHT) for name, label in DIFFERENCES.items()
+    ]
+    return alt.vconcat(alt.hconcat(*panels[:2]), alt.hconcat(*panels[2:]))
+
+
+def _ter_layers(name: str, title: str, *, width: int = WIDTH, height: int = HEIGHT) -> tuple[alt.Chart, alt.Chart]:
+    """Return the lines of fitted curves, and the dots of blocks."""
+    curve = f"{name}_curve"
+    fitted = _lines(curve, title, width=width, height=height).transform_filter(f"isValid(datum.{curve})")
+    return fitted, _lines(name, title, width=width, height=height).mark_circle(size=22, opacity=0.65)
+
+
+def ter_chart() -> alt.HConcatChart:
+    """Return TER of each block, and of all blocks so far, as dots with the fitted curves."""
+    panels = [_ter_layers(name, title, width=PANEL_WIDTH, height=HEIGHT) for name, title in TER_TITLES.items()]
+    return alt.hconcat(*(alt.layer(*panel) for panel in panels))
+
+
+def page_charts() -> dict[str, PageChart]:
     """Return the charts of the page: as wide as their container, in the colours that runs have on the page."""
     held_out = {
         f"{prefix}{kind}_bleu": _lines(f"{prefix}{kind}_bleu", f"{kind} BLEU{gain}", marks=True)
@@ -141,29 +221,47 @@ def page_charts() -> dict[str, alt.Chart]:
         "mean_reward": _lines("mean_reward", "reward per round so far", log=True),
         **held_out,
         "length_ratio": _lines("length_ratio", "tokens per reference token", marks=True),
+        **{f"difference_{name}": _difference_lines(f"difference_{name}", label) for name, label in DIFFERENCES.items()},
     }
-    return {name: _for_page(chart.properties(data=alt.NamedData("points"))) for name, chart in charts.items()}
+    layered = {name: _ter_layers(name, title) for name, title in TER_TITLES.items()}
+    return {
+        **{name: _for_page(_page_style(chart)) for name, chart in charts.items()},
+        **{name: _for_page(alt.layer(*map(_page_style, layers))) for name, layers in layered.items()},
+    }
 
 
-def _for_page(chart: alt.Chart) -> alt.Chart:
+def _page_style(chart: alt.Chart) -> alt.Chart:
     """Return the chart without legend and tooltips: the page's table is the legend, and its script shows values."""
     styles = alt.Scale(domain=list(DASHES_BY_ROLE), range=list(DASHES_BY_ROLE.values()))
-    fitted: alt.Chart = chart.encode(
+    styled: alt.Chart = chart.encode(
         color=alt.Color("color:N", scale=None),
         strokeDash=alt.StrokeDash("role:N", scale=styles, legend=None),
         detail="run:N",
         tooltip=alt.value(None),
-    ).properties(width="container", height=240, autosize=alt.AutoSizeParams(type="fit", contains="padding"))
+    )
+    return styled
+
+
+def _for_page(chart: PageChart) -> PageChart:
+    """Return the chart as wide as its container, for the data of the page."""
+    fitted: PageChart = chart.properties(
+        data=alt.NamedData("points"),
+        width="container",
+        height=240,
+        autosize=alt.AutoSizeParams(type="fit", contains="padding"),
+    )
     return fitted
 
 
 # Figures for papers
 
-Figure = alt.Chart | alt.VConcatChart
+Figure = alt.Chart | alt.HConcatChart | alt.VConcatChart
 FIGURES: Mapping[str, tuple[Callable[[], Figure], Callable[[Board], list[Point]]]] = {
     "regret": (regret_chart, curve_points),
     "reward": (reward_chart, curve_points),
     "held-out": (held_out_chart, pass_points),
+    "difference": (difference_chart, difference_points),
+    "ter": (ter_chart, ter_points),
 }
 
 
@@ -222,6 +320,10 @@ class LineStyle(NamedTuple):
             return alt.vconcat(*map(self.apply_to, chart.vconcat))
         if isinstance(chart, alt.HConcatChart):
             return alt.hconcat(*map(self.apply_to, chart.hconcat))
+        if isinstance(chart, alt.LayerChart):
+            return alt.layer(*map(self.apply_to, chart.layer))
+        if chart.mark.type == "circle":
+            return chart.encode(color=self.points)
         if not chart.mark.point:
             return chart.encode(stroke=self.stroke, strokeDash=self.dash)
         lines = chart.mark_line(strokeWidth=1.8).encode(stroke=self.stroke, strokeDash=self.dash)

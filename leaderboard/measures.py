@@ -6,6 +6,7 @@ Learning curves and intervals are by coarse block: equal numbers of rounds, at m
 lie has no influence on any of them.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,7 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 from operator import add
 
-from leaderboard.metrics.adaptation import MILLION, NO_COUNTS, AdaptationCounts, AdaptationRecord
+from leaderboard.metrics.adaptation import MILLION, NO_COUNTS, AdaptationCounts
 from leaderboard.metrics.bleu import CORPUS_SIGNATURE, MAX_ORDER, BleuStatistics, corpus_bleu
 from leaderboard.metrics.bootstrap import (
     CONFIDENCE,
@@ -33,7 +34,7 @@ from leaderboard.metrics.learning_curve import (
     series,
     slope_signature,
 )
-from leaderboard.metrics.online import COARSE_STEP
+from leaderboard.metrics.online import COARSE_STEP, coarse_ends
 from leaderboard.metrics.recall import recall_signature
 from leaderboard.metrics.sentence_bleu import Smoothing
 from leaderboard.metrics.ter import SIGNATURE as TER_SIGNATURE
@@ -43,7 +44,7 @@ from task.rounds import TICKS
 SLOPE_RESAMPLES = 400  # of each learning curve: a board may have hundreds
 CURVE_DECIMALS = 2  # of percentages along a run
 COUNTED = ("bleu", "sbleu", "ter", "r0", "r1", "r0_1")  # measures that follow from the counts of any rounds
-CURVES = ("bleu", "r0", "r1", "r0_1")  # those whose difference to a baseline is drawn along the run
+CURVES = ("bleu", "r0", "r1", "r0_1")  # those whose difference to a baseline is drawn
 SLOPES = {"slope": CurveModel.UNIT, "slope_cumulative": CurveModel.CUMULATIVE}
 
 _SIGNATURE_NAMES = {"bleu": "corpus_bleu", **dict.fromkeys(("r0", "r1", "r0_1"), "recall")}  # shared signatures
@@ -84,12 +85,16 @@ class TerCurve:
     first: float | None  # None if there are too few blocks for a curve
     exponent: float | None
 
+    def fitted(self, block: int) -> float | None:
+        """Return TER of a block, counted from 1, on the fitted curve."""
+        return None if self.first is None or self.exponent is None else self.first * math.pow(block, self.exponent)
+
 
 @dataclass(frozen=True, slots=True)
 class Adaptation:
     """How the measures of a run of a post-edit phase developed."""
 
-    curves: dict[str, list[float | None]]  # over all rounds so far, at the checkpoints of the board
+    curves: dict[str, list[float | None]]  # over all rounds so far, at the end of each coarse block
     ter: dict[str, TerCurve]  # by model: of each coarse block, or of all blocks up to it
 
 
@@ -137,22 +142,20 @@ def measure_signatures(measures: Sequence[BoardMeasure], total: int) -> dict[str
     return {**meanings, "slope_interval": f"bootstrap|residuals:yes|{by_blocks.format(SLOPE_RESAMPLES)}"}
 
 
-def measure_run(summary: Summary, total: int, axis: Sequence[int]) -> RunMeasures:
-    """Return the measures of a run in a phase of ``total`` rounds, with curves over the rounds of ``axis``."""
-    step = COARSE_STEP * summary.record.stride
-    ends = range(step, summary.rounds + 1, step)
+def measure_run(summary: Summary, total: int) -> RunMeasures:
+    """Return the measures of a run in a phase of ``total`` rounds."""
+    ends = coarse_ends(summary.rounds, summary.record.stride)
     adaptation = summary.record.adaptation
     if adaptation is None:
         return RunMeasures({"slope": _percentage(_fit(_lost_reward(summary, ends), CurveModel.UNIT))})
-    blocks = _blocks(adaptation, ends)
+    samples = [adaptation.samples[end] for end in ends]
+    blocks = [after.minus(before) for before, after in pairwise([NO_COUNTS, *samples])]
     ter = tuple(Block(block.edits, block.edited_length) for block in blocks)
     slopes = {name: _fit(ter, model) for name, model in SLOPES.items()}
-    if summary.rounds == total and total % step:  # a finished run ends with a short block: too short for a curve
-        last = adaptation.samples[ends[-1]] if ends else NO_COUNTS
-        blocks.append(adaptation.total.minus(last))
+    if summary.rounds == total and total % ends.step:  # a finished run ends with a short block: too short for a curve
+        blocks.append(adaptation.total.minus(samples[-1] if samples else NO_COUNTS))
     estimates = {**_estimates(adaptation.total, blocks), **{name: _percentage(each) for name, each in slopes.items()}}
-    points = [adaptation.samples[k] if k < summary.rounds else adaptation.total for k in axis if k <= summary.rounds]
-    curves = {name: [_rounded(getattr(point, name)) for point in points] for name in CURVES}
+    curves = {name: [_rounded(getattr(sample, name)) for sample in samples] for name in CURVES}
     fitted = {model.value: _ter_curve(ter, model, slopes[name]) for name, model in SLOPES.items()}
     return RunMeasures(estimates, Adaptation(curves, fitted))
 
@@ -163,11 +166,6 @@ def _lost_reward(summary: Summary, ends: Sequence[int]) -> tuple[Block, ...]:
     sizes = [after - before for before, after in pairwise([0, *ends])]
     earned = [after - before for before, after in pairwise([0, *ticks])]
     return tuple(Block((size * TICKS - reward) / TICKS, size) for size, reward in zip(sizes, earned, strict=True))
-
-
-def _blocks(adaptation: AdaptationRecord, ends: Sequence[int]) -> list[AdaptationCounts]:
-    samples = [NO_COUNTS, *(adaptation.samples[end] for end in ends)]
-    return [after.minus(before) for before, after in pairwise(samples)]
 
 
 # Learning curves

@@ -17,7 +17,7 @@ from typing import Any, Self
 from leaderboard.metrics.adaptation import NO_COUNTS, AdaptationCounts, AdaptationRecord
 from leaderboard.metrics.bleu import MAX_ORDER, BleuStatistics
 from leaderboard.metrics.bootstrap import BlockRewards
-from leaderboard.metrics.online import OnlineRecord, Tally, checkpoints, coarse_samples
+from leaderboard.metrics.online import OnlineRecord, Tally, checkpoints, coarse_ends
 from task.layout import Layout
 from task.rounds import RoundResult
 
@@ -167,7 +167,7 @@ def _pack_adaptation(adaptation: AdaptationRecord) -> str:
 
 
 def _unpack_adaptation(packed: str, rounds: int, stride: int) -> AdaptationRecord:
-    sampled = coarse_samples(rounds, stride)
+    sampled = coarse_ends(rounds, stride)
     size = len(sampled) + 1
     steps = _unpack_numbers(packed, size * len(AdaptationCounts._fields))
     columns = (accumulate(steps[start : start + size]) for start in range(0, len(steps), size))

@@ -23,7 +23,7 @@ from leaderboard.measures import (
 from leaderboard.metrics import bootstrap
 from leaderboard.metrics.bleu import CORPUS_SIGNATURE
 from leaderboard.metrics.bootstrap import Difference, Interval
-from leaderboard.metrics.online import RelativeReward, coarse_samples, relative_rewards, running_regret
+from leaderboard.metrics.online import RelativeReward, coarse_ends, relative_rewards, running_regret, sparse_checkpoints
 from leaderboard.profiles import Profiles
 from leaderboard.summaries import Summary, block_length
 from task.feedback import FeedbackKind
@@ -215,11 +215,12 @@ class _Evaluation:
         self._families = Families(summaries, roles, phase.total)
         self._blocks = {summary.identity.run: summary.blocks(phase.total) for summary in summaries}
         self._resampled: dict[tuple[str, int], list[float]] = {}
-        self.axis = sorted({*coarse_samples(phase.total, block_length(phase.total)), phase.total})
+        ends = coarse_ends(phase.total, block_length(phase.total))
+        self.axis = sorted({*(k for k in sparse_checkpoints() if k < phase.total), *ends, phase.total})
 
     def row(self, summary: Summary) -> Row:
         identity, tally = summary.identity, summary.record.total
-        measured = measure_run(summary, self._phase.total, self.axis)
+        measured = measure_run(summary, self._phase.total)
         mean = tally.reward / tally.rounds
         team = self._profiles.team(identity.participant)
         about = self._profiles.system(identity.participant, identity.system)

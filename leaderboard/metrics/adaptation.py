@@ -86,7 +86,7 @@ class AdaptationRecord:
     """The counts of a run so far, and as they were after some of its rounds."""
 
     total: AdaptationCounts = NO_COUNTS
-    samples: Mapping[int, AdaptationCounts] = field(default_factory=dict)  # by rounds played
+    samples: Mapping[int, AdaptationCounts] = field(default_factory=dict)  # by rounds, at coarse ends
 
 
 class AdaptationSums:

@@ -127,7 +127,7 @@ class OnlineRecord:
                 held_out.add(ticks, statistics)
             if total.rounds in dense or (stride and not total.rounds % stride):
                 curve[total.rounds] = total.ticks
-                if adaptation is not None and _is_coarse_sample(total.rounds, stride):
+                if adaptation is not None and stride and not total.rounds % (COARSE_STEP * stride):
                     adaptation.sample()
         done = {number: sums.tally() for number, sums in passes.items()}
         adapted = None if adaptation is None else adaptation.record()
@@ -156,20 +156,10 @@ def _checkpoint_set() -> frozenset[int]:
     return frozenset(checkpoints())
 
 
-@cache
-def _sparse_checkpoint_set() -> frozenset[int]:
-    return frozenset(sparse_checkpoints())
-
-
-def coarse_samples(rounds: int, stride: int) -> list[int]:
-    """Return the rounds up to ``rounds`` that the axis of a board shows: sparse checkpoints, ends of coarse blocks."""
+def coarse_ends(rounds: int, stride: int) -> range:
+    """Return the rounds at which complete coarse blocks end, up to ``rounds``; none without blocks."""
     step = COARSE_STEP * stride
-    ends = range(step, rounds + 1, step) if step else ()
-    return sorted({*(k for k in sparse_checkpoints() if k <= rounds), *ends})
-
-
-def _is_coarse_sample(rounds: int, stride: int) -> bool:
-    return rounds in _sparse_checkpoint_set() or bool(stride and not rounds % (COARSE_STEP * stride))
+    return range(step, rounds + 1, step) if step else range(0)
 
 
 def cumulative_rewards(rewards: Iterable[float]) -> Iterator[float]:

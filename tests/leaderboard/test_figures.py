@@ -6,7 +6,17 @@ from typing import Any
 
 import pytest
 
-from leaderboard.figures import FIGURES, MAX_RUNS, curve_points, drawn_rows, figure, labels, pass_points, save_figures
+from leaderboard.figures import (
+    MAX_RUNS,
+    curve_points,
+    difference_points,
+    drawn_rows,
+    figure,
+    labels,
+    pass_points,
+    save_figures,
+    ter_points,
+)
 from leaderboard.table import make_board
 from tests.leaderboard import boards
 
@@ -21,6 +31,35 @@ def test_points_have_the_numbers_of_the_board():
     passes = [point for point in pass_points(board) if point["system"] == "BNMT-EL"]
     assert [point["rounds"] for point in passes] == board.held_out.ends
     assert [point["corpus_bleu"] for point in passes] == [each.corpus_bleu for each in rows["BNMT-EL"].passes]
+
+
+def test_differences_are_those_of_the_curves_at_the_ends_of_blocks():
+    board = boards.post_edit_board()
+    rows = {row.system: row for row in board.rows}
+    points = {(point["system"], point["rounds"]): point for point in difference_points(board)}
+    mine, theirs = rows["BNMT-full"].adaptation.curves, rows["BNMT-static"].adaptation.curves
+    assert points["BNMT-full", 1_000]["r1"] == pytest.approx(mine["r1"][-1] - theirs["r1"][-1])
+    assert points["BNMT-full", 20]["bleu"] == pytest.approx(mine["bleu"][0] - theirs["bleu"][0])
+    systems = {system for system, _ in points}
+    assert systems == {row.system for row in board.rows if row.role == "contestant"}, "not baselines with themselves"
+    assert max(rounds for system, rounds in points if system == "ELM") == 640
+
+
+def test_ter_has_dots_for_blocks_and_fitted_curves():
+    board = boards.post_edit_board()
+    [row] = [row for row in board.rows if row.system == "BNMT-full"]
+    points = [point for point in ter_points(board) if point["system"] == "BNMT-full"]
+    assert [point["rounds"] for point in points] == list(range(20, 1_001, 20))
+    assert [point["ter"] for point in points] == row.adaptation.ter["unit"].errors
+    assert points[0]["ter_curve"] == row.adaptation.ter["unit"].first
+    assert points[1]["incremental_ter_curve"] == pytest.approx(
+        row.adaptation.ter["cumulative"].first * 2 ** row.adaptation.ter["cumulative"].exponent
+    )
+    assert {point["ter_curve"] for point in ter_points(board) if point["system"] == "CEDAR"} == {None}
+
+
+def test_a_bandit_phase_has_neither_differences_nor_ter():
+    assert difference_points(boards.dev_board()) == ter_points(boards.dev_board()) == []
 
 
 def test_without_an_oracle_there_is_no_regret():
@@ -62,8 +101,10 @@ def encoding(name, board, channel):
 
 
 def test_a_system_looks_the_same_in_all_figures_and_dashes_show_its_role():
-    board = boards.dev_board()
-    strokes = [encoding(name, board, "stroke")["scale"] for name in FIGURES]
+    board, adapting = boards.dev_board(), boards.post_edit_board()
+    strokes = [encoding(name, board, "stroke")["scale"] for name in ("regret", "reward", "held-out")]
+    assert strokes[0] == strokes[1] == strokes[2]
+    strokes = [encoding(name, adapting, "stroke")["scale"] for name in ("reward", "difference", "ter")]
     assert strokes[0] == strokes[1] == strokes[2]
     dashes = encoding("reward", board, "strokeDash")["scale"]
     drawn_with = dict(zip(dashes["domain"], dashes["range"], strict=True))
@@ -89,6 +130,15 @@ def test_file_names_and_contents(tmp_path):
     for path in written:
         text = "".join(ET.parse(path).getroot().itertext())
         assert "BNMT-EL-CV" in text
+
+
+def test_files_of_a_post_edit_phase(tmp_path):
+    written = save_figures(boards.post_edit_board(), tmp_path, ["svg"])
+    assert [path.name for path in written] == ["dev-reward.svg", "dev-difference.svg", "dev-ter.svg"]
+    texts = ["".join(ET.parse(path).getroot().itertext()) for path in written]
+    assert all("BNMT-full" in text for text in texts), "the legend names the systems"
+    assert all(f"{label} above the baseline" in texts[1] for label in ("R0", "R1", "R0+1", "BLEU"))
+    assert "TER of a block" in texts[2]
 
 
 def test_every_format(tmp_path):

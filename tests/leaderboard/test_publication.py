@@ -33,11 +33,19 @@ def test_every_chart_has_a_named_data_set():
         "relative_corpus_bleu",
         "relative_sentence_bleu",
         "length_ratio",
+        "difference_r0",
+        "difference_r1",
+        "difference_r0_1",
+        "difference_bleu",
+        "ter",
+        "incremental_ter",
     }
     for name, chart in charts.items():
         assert chart["data"] == {"name": "points"}
-        assert chart["encoding"]["y"]["field"] == name
-        assert chart["encoding"]["color"] == {"field": "color", "scale": None, "type": "nominal"}
+        fields = [each["encoding"]["y"]["field"] for each in chart.get("layer", [chart])]
+        assert fields == ([f"{name}_curve", name] if "layer" in chart else [name])
+        for each in chart.get("layer", [chart]):
+            assert each["encoding"]["color"] == {"field": "color", "scale": None, "type": "nominal"}
     assert charts["regret"]["encoding"]["x"]["scale"]["type"] == "log"
 
 
