@@ -130,13 +130,13 @@ def corpus_bleu(counts: BleuStatistics) -> float:
     """Return BLEU-4 in [0, 100] from the summed statistics of a corpus, as sacreBLEU computes it by default."""
     if not counts.matches[0] or not all(counts.candidates):
         return 0.0
-    precisions, halving = 1.0, 1  # multiplied, so that one logarithm is enough
+    log_precisions, halving = 0.0, 1  # one logarithm of the product would change published boards in the last bit
     for matched, total in zip(counts.matches, counts.candidates, strict=True):
         if not matched:
             halving *= 2
-        precisions *= (matched or 1 / halving) / total
-    brevity = min(0.0, 1 - counts.reference_length / counts.candidates[0])
-    return 100 * math.exp(math.log(precisions) / MAX_ORDER + brevity)
+        log_precisions += math.log((matched or 1 / halving) / total)
+    brevity = min(0.0, 1 - counts.reference_length / counts.hypothesis_length)
+    return 100 * math.exp(log_precisions / MAX_ORDER + brevity)
 
 
 def sum_statistics(many: Iterable[BleuStatistics]) -> BleuStatistics:

@@ -84,6 +84,16 @@ def boards(store):
     return json.loads(json.dumps(made))
 
 
+def without_additions(today, then):
+    """What a board says today of all that it said then: entries may have been added, but none lost or changed."""
+    if isinstance(then, dict):
+        return {name: without_additions(today[name], value) for name, value in then.items()}
+    if isinstance(then, list):
+        assert len(today) == len(then)
+        return [without_additions(new, old) for new, old in zip(today, then, strict=True)]
+    return today
+
+
 class TestTaskDirectory:
     def test_it_opens(self, task):
         description = task.description
@@ -128,14 +138,14 @@ class TestLedger:
         assert auditor.rounds == 14 + 7
 
     def test_the_board_is_the_same_from_the_stored_summaries(self, either):
-        assert boards(either) == EXPECTED["boards"]
+        assert without_additions(boards(either), EXPECTED["boards"]) == EXPECTED["boards"]
 
     def test_the_board_is_the_same_when_it_is_rebuilt(self, store):
         registry, scoreboard = Registry(store), Scoreboard(store)
         for record in registry.phases():
             for run in registry.runs(record.phase.name):
                 scoreboard.rebuild(record, run)
-        assert boards(store) == EXPECTED["boards"]
+        assert without_additions(boards(store), EXPECTED["boards"]) == EXPECTED["boards"]
 
     def test_a_run_resumes_with_the_key_and_the_sentence_id_that_the_participant_has(self, either):
         service, unfinished = Service(either), EXPECTED["unfinished"]

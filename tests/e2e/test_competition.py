@@ -130,7 +130,7 @@ def test_one_competition_on_two_stores(task, tmp_path, dynalite_url, java_classe
         assert live["held_out"] == {"passes": 4, "size": 0, "ends": []}  # hidden until the phase is closed
         outcomes[name] = publish(store, capsys)
     verified, held_out, table, ledger = outcomes["sqlite"]
-    assert verified == {"runs": 4, "rounds": 4 * ROUNDS, "rounds_behind": 0, "discrepancies": []}
+    assert verified == {"runs": 4, "rounds": 4 * ROUNDS, "rounds_behind": 0, "withdrawn": [], "discrepancies": []}
     assert held_out == HELD_OUT
     assert len({row["reward"] for row in table}) == 4
     learned = {row["system"]: [each["relative_sentence_bleu"] for each in row["passes"]] for row in table}
