@@ -48,7 +48,8 @@ function passAxis({ encoding }, { byPass, board }) {
 }
 
 class Chart {
-  constructor({ id, title, wide, views }) {
+  constructor({ id, title, wide, views, isShown }) {
+    this.isShown = isShown ?? (() => true);
     this.views = views;
     this.view = views[0][0];
     this.names = { heading: `${id}-title`, sentence: `${id}-sentence` };
@@ -99,6 +100,11 @@ class Chart {
 
   // Updates the chart after a change of the data or of the selection.
   show(board, selected, state) {
+    this.figure.hidden = !this.isShown(board);
+    if (this.figure.hidden) {
+      this.shown = null;
+      return null;
+    }
     this.shown = [board, selected, state];
     this.series = new Series(this.view, board, selected, state);
     setText(this.sentence, this.series.sentence());

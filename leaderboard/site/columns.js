@@ -29,12 +29,16 @@ function shortTime(time) {
 // Returns the regret against the selected oracle, or against the oracle of the run's family.
 export const regretOf = (row, oracle) => (oracle ? row.regrets[oracle] : row.regret?.value);
 
-function plusMinus(interval) {
-  return interval ? `±${fourDecimals((interval[1] - interval[0]) / 2)}` : "";
+function plusMinus(interval, format = fourDecimals) {
+  return interval ? `±${format((interval[1] - interval[0]) / 2)}` : "";
 }
 
+export const isPostEdit = (board) => board.feedback === "post-edit";
+export const hasOracle = (board) => board.rows.some((row) => row.role === "oracle");
+
+// isShown: whether a board has the column, if not all have it
 // better: "higher", "lower", or undefined if neither is better
-export const COLUMNS = [
+const COLUMNS = [
   {
     key: "rank",
     label: "#",
@@ -56,6 +60,7 @@ export const COLUMNS = [
   },
   {
     key: "regret",
+    isShown: (board) => !isPostEdit(board) || hasOracle(board),
     label: "Regret",
     title: "How much more reward per round the oracle earned",
     better: "lower",
@@ -65,6 +70,7 @@ export const COLUMNS = [
   },
   {
     key: "gap_closed",
+    isShown: (board) => !isPostEdit(board) || hasOracle(board),
     label: "Gap closed",
     title: "Share of the gap between the family's baseline and its oracle",
     better: "higher",
@@ -81,6 +87,7 @@ export const COLUMNS = [
   },
   {
     key: "corpus_bleu",
+    isShown: (board) => !isPostEdit(board),
     label: "BLEU",
     title: "Corpus BLEU of the last held-out pass",
     better: "higher",
@@ -89,6 +96,7 @@ export const COLUMNS = [
   },
   {
     key: "gain",
+    isShown: (board) => !isPostEdit(board),
     label: "Gain",
     title: "Corpus BLEU of the last held-out pass minus that of the first",
     better: "higher",
@@ -127,7 +135,23 @@ export const COLUMNS = [
   },
 ];
 
-export const columnOf = (key) => COLUMNS.find((column) => column.key === key);
+const measureColumn = ({ name, label, meaning, better }) => ({
+  key: name,
+  label,
+  title: meaning,
+  better,
+  value: (row) => row.measures?.[name]?.value,
+  format: (row) => oneDecimal(row.measures?.[name]?.value),
+  note: (row) => plusMinus(row.measures?.[name]?.interval, oneDecimal),
+});
+
+// Returns the columns of a board, with its measures: after the mean reward in a post-edit phase, else before the length.
+export function columnsOf(board) {
+  const columns = COLUMNS.filter((column) => !column.isShown || column.isShown(board));
+  const place = columns.findIndex((column) => column.key === (isPostEdit(board) ? "mean_reward" : "length_ratio"));
+  columns.splice(isPostEdit(board) ? place + 1 : place, 0, ...(board.measures ?? []).map(measureColumn));
+  return columns;
+}
 
 // Returns a label for every run: its system, with participant and attempt where they are needed to be unique.
 export function labels(rows) {
@@ -148,8 +172,7 @@ export function labels(rows) {
 }
 
 // Returns the runs sorted by a column; runs without a value come last in either direction.
-export function sorted(rows, { key, descending }, state) {
-  const { value } = columnOf(key);
+export function sorted(rows, { value }, descending, state) {
   const factor = descending ? -1 : 1;
   return [...rows].sort((first, second) => {
     const [a, b] = [value(first, state), value(second, state)];

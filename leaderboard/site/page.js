@@ -1,7 +1,7 @@
 // The page: which phase is shown, and how. The address holds this state, so that it can be shared.
 
 import { Charts } from "./charts.js";
-import { dateAndTime, fourDecimals, labels, oneDecimal, percent, signed, whole } from "./columns.js";
+import { dateAndTime, fourDecimals, isPostEdit, labels, oneDecimal, percent, signed, whole } from "./columns.js";
 import { announce, byId, element, setAttribute, setChildren, setText } from "./elements.js";
 import { Feed, request, storedKey, storeKey } from "./feed.js";
 import { isolated } from "./series.js";
@@ -346,6 +346,8 @@ function tilesOf(board, names) {
   };
   const gain = (row) => (row.passes.length > 1 ? row.passes.at(-1).relative_corpus_bleu : null);
   const leader = contestants.find((row) => row.rank === 1);
+  const measured = (name, sign) => (row) => row.measures?.[name] && sign * row.measures[name].value;
+  const [recalls, learns] = isPostEdit(board) ? [highest(measured("r0_1", 1)), highest(measured("slope", -1))] : [];
   const [closest, learner] = [highest((row) => row.gap_closed), highest(gain)];
   const running = contestants.filter((row) => row.status === "running").length;
   const finished = contestants.filter((row) => row.status === "finished").length;
@@ -353,6 +355,8 @@ function tilesOf(board, names) {
     leader && ["Leader", names.get(leader.run), fourDecimals(leader.mean_reward)],
     closest && ["Most of the gap closed", names.get(closest.run), percent(closest.gap_closed)],
     learner && ["Largest BLEU gain", names.get(learner.run), signed(oneDecimal)(gain(learner))],
+    recalls && ["Highest R0+1", names.get(recalls.run), oneDecimal(recalls.measures.r0_1.value)],
+    learns && ["Lowest S (learns fastest)", names.get(learns.run), oneDecimal(learns.measures.slope.value)],
     contestants.length && ["Finished", `${running} running`, whole(finished)],
   ].filter(Boolean);
 }

@@ -1,6 +1,6 @@
 // The data of the charts: a line of points for every selected run, and a sentence about all of them.
 
-import { fourDecimals, oneDecimal, regretOf, signed, twoDecimals, whole } from "./columns.js";
+import { fourDecimals, hasOracle, isPostEdit, oneDecimal, regretOf, signed, twoDecimals, whole } from "./columns.js";
 
 const MIN_REGRET_ROUNDS = 10; // of a long phase: the noise of earlier means would squeeze the rest of the curve
 
@@ -26,6 +26,24 @@ function regretAt(reward, index, rounds, row, board, state) {
   return oracle === undefined ? null : (oracle - reward) / rounds;
 }
 
+// The difference of a measure to that of the baseline, at the end of each block of rounds.
+const difference = (name) => (row, board) => {
+  const baseline = board.rows.find((other) => other.run === row.baseline && other.run !== row.run);
+  const theirs = baseline?.adaptation?.curves[name] ?? [];
+  return (row.adaptation?.curves[name] ?? []).flatMap((value, index) =>
+    value == null || theirs[index] == null ? [] : [[(index + 1) * board.block, value - theirs[index]]],
+  );
+};
+
+// TER of each block, or of all blocks so far, and the curve that was fitted to it.
+const ter = (model) => (row, board) =>
+  (row.adaptation?.ter[model].errors ?? []).map((error, index) => [(index + 1) * board.block, error]);
+
+const terCurve = (model) => (row, board, rounds) => {
+  const { first, exponent } = row.adaptation.ter[model];
+  return first == null ? null : first * (rounds / board.block) ** exponent;
+};
+
 // Sentences that explain why a chart is empty.
 
 const NO_DATA_YET = "The selected runs have no data for this chart yet.";
@@ -37,6 +55,15 @@ function whyNoRegret(board, selected) {
       : "Regret is measured against an oracle, and this phase has no oracle yet.";
   }
   return selected.every(({ row }) => row.role === "oracle") ? "Oracles have no regret of their own: select other runs, too." : NO_DATA_YET;
+}
+
+function whyNoDifference(board, selected) {
+  if (!board.rows.some((row) => row.role === "baseline")) {
+    return board.visible === "own"
+      ? "Differences are measured from a baseline. Baselines are hidden until this phase closes."
+      : "Differences are measured from a baseline, and this phase has no baseline yet.";
+  }
+  return selected.every(({ row }) => row.role === "baseline") ? "Select other runs, too: differences are measured from baselines." : NO_DATA_YET;
 }
 
 function whyNoPasses(board) {
@@ -94,22 +121,61 @@ const VIEWS = {
     quantity: "length ratio",
     whyEmpty: whyNoPasses,
   },
+  ...Object.fromEntries(
+    [["r0", "R0"], ["r1", "R1"], ["r0_1", "R0+1"], ["bleu", "BLEU"]].map(([name, label]) => [
+      `difference_${name}`,
+      {
+        points: difference(name),
+        format: signed(oneDecimal),
+        best: "highest",
+        quantity: `difference in ${label}`,
+        whyEmpty: whyNoDifference,
+      },
+    ]),
+  ),
+  ter: { points: ter("unit"), curve: terCurve("unit"), format: oneDecimal, best: "lowest", quantity: "TER in its last block" },
+  incremental_ter: {
+    points: ter("cumulative"),
+    curve: terCurve("cumulative"),
+    format: oneDecimal,
+    best: "lowest",
+    quantity: "TER so far",
+  },
 };
 
+const hasPasses = (board) => !isPostEdit(board);
+
+// isShown: whether a board has the chart, if not all have it
 export const CHARTS = [
-  { id: "regret", title: "Running regret", wide: true, views: [["regret", ""]] },
+  {
+    id: "regret",
+    title: "Running regret",
+    wide: true,
+    views: [["regret", ""]],
+    isShown: (board) => !isPostEdit(board) || hasOracle(board),
+  },
+  {
+    id: "difference",
+    title: "Difference from the baseline",
+    wide: true,
+    views: [["difference_r0_1", "R0+1"], ["difference_r0", "R0"], ["difference_r1", "R1"], ["difference_bleu", "BLEU"]],
+    isShown: isPostEdit,
+  },
+  { id: "ter", title: "TER", views: [["ter", "by block"], ["incremental_ter", "incremental"]], isShown: isPostEdit },
   { id: "reward", title: "Reward", views: [["mean_reward", "per round"], ["reward", "cumulative"]] },
   {
     id: "corpus",
     title: "Held-out corpus BLEU",
     views: [["corpus_bleu", "absolute"], ["relative_corpus_bleu", "gain"]],
+    isShown: hasPasses,
   },
   {
     id: "sentence",
     title: "Held-out sentence BLEU",
     views: [["sentence_bleu", "absolute"], ["relative_sentence_bleu", "gain"]],
+    isShown: hasPasses,
   },
-  { id: "length", title: "Length ratio of held-out passes", views: [["length_ratio", ""]] },
+  { id: "length", title: "Length ratio of held-out passes", views: [["length_ratio", ""]], isShown: hasPasses },
 ];
 
 export class Series {
@@ -135,6 +201,7 @@ export class Series {
         color: `var(--${colour})`,
         rounds,
         [this.view]: value,
+        ...(this.curve && { [`${this.view}_curve`]: this.curve(row, this.board, rounds) }),
       })),
     );
   }

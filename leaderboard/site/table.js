@@ -1,6 +1,6 @@
 // The table of runs: oracles and baselines on top, then finished runs, then unfinished ones.
 
-import { COLUMNS, columnOf, labels, percent, sorted } from "./columns.js";
+import { columnsOf, labels, percent, sorted } from "./columns.js";
 import { byId, element, link, setAttribute, setChildren, setText } from "./elements.js";
 
 const SECTIONS = [
@@ -20,13 +20,22 @@ export class Table {
     this.onSelect = onSelect;
     this.onSort = onSort;
     this.rows = new Map(); // run: elements of its row
+    this.columns = [];
+  }
+
+  // Makes headings and rows again if another board has other columns.
+  setColumns(columns) {
+    const keys = (each) => each.map((column) => column.key).join();
+    if (keys(columns) === keys(this.columns)) return;
+    this.columns = columns;
+    this.rows.clear();
     this.headings = this.makeHeadings();
     this.titles = new Map(SECTIONS.map(([id, title]) => [id, this.makeTitle(title)]));
   }
 
   makeHeadings() {
     const select = element("th", { scope: "col", class: "select" }, element("span", { class: "hidden" }, "Compare"));
-    const headings = COLUMNS.map((column) => {
+    const headings = this.columns.map((column) => {
       const button = element("button", { type: "button", title: column.title ?? false }, column.label);
       if (column.better) {
         const [arrow, meaning] = ARROWS[column.better];
@@ -40,11 +49,11 @@ export class Table {
       return element("th", { scope: "col", class: `column-${column.key}${column.text ? "" : " number"}` }, button);
     });
     byId("headings").replaceChildren(select, ...headings);
-    return new Map(COLUMNS.map((column, index) => [column.key, headings[index]]));
+    return new Map(this.columns.map((column, index) => [column.key, headings[index]]));
   }
 
   makeTitle(title) {
-    const heading = element("th", { scope: "rowgroup", colspan: COLUMNS.length + 1 }, element("span", {}, title));
+    const heading = element("th", { scope: "rowgroup", colspan: this.columns.length + 1 }, element("span", {}, title));
     return element("tr", { class: "section" }, heading);
   }
 
@@ -55,14 +64,17 @@ export class Table {
 
   // Shows a board; returns how many runs are visible. state: {sort, filter, only, against, colours: Map of selected runs}
   show(board, state) {
-    this.sort = columnOf(state.sort.key) ? state.sort : { key: "rank", descending: false };
+    this.setColumns(columnsOf(board));
+    const known = this.columns.find((column) => column.key === state.sort.key);
+    this.sort = known ? state.sort : { key: "rank", descending: false };
+    const column = known ?? this.columns[0];
     this.showSort();
     const names = labels(board.rows);
     const visible = board.rows.filter((row) => this.matches(row, state));
     const current = new Set(board.rows.map((row) => row.run));
     for (const run of this.rows.keys()) if (!current.has(run)) this.rows.delete(run);
     for (const [id, , belongs] of SECTIONS) {
-      const rows = sorted(visible.filter(belongs), this.sort, state); // runs without a rank keep the board's order
+      const rows = sorted(visible.filter(belongs), column, this.sort.descending, state); // runs without a rank keep the board's order
       const shown = rows.map((row) => this.update(row, names.get(row.run), state));
       setChildren(byId(id), shown.length ? [this.titles.get(id), ...shown] : []);
     }
@@ -117,7 +129,7 @@ export class Table {
     const badge = element("span", { class: "badge" });
     const cells = [];
     const line = element("tr", {}, element("td", { class: "select" }, element("label", {}, box, swatch)));
-    for (const column of COLUMNS) {
+    for (const column of this.columns) {
       if (column.text) {
         line.append(this.makeName(row, badge));
       } else {

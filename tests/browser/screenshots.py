@@ -19,7 +19,7 @@ from tests.browser.chromium import launched
 from tests.browser.sample_board import sample_board
 
 BOTTOM_MARGIN = 16  # pixels
-ALL_DRAWN = "[...document.querySelectorAll('figure.card:not(.nothing)')].every(each => each.dataset.drawn)"
+ALL_DRAWN = "[...document.querySelectorAll('figure.card:not(.nothing, [hidden])')].every(each => each.dataset.drawn)"
 POINTER: Position = {"x": 780, "y": 110}  # in the first chart, so that values are shown
 
 

@@ -163,3 +163,43 @@ def test_charts_fit_a_window_that_was_resized_while_they_were_hidden(open_page, 
     page.check("input[aria-label='Compare BNMT-EL']")
     expect(page.locator("#chart-corpus svg")).to_be_visible()
     assert page.locator("#chart-corpus svg").bounding_box()["width"] > 300
+
+
+class TestPostEditPhase:
+    @pytest.fixture
+    def page(self, open_page, serve):
+        page = open_page(serve(BoardApi({"mock": boards.empty_board(), "dev": boards.post_edit_board()})))
+        for name in ("difference", "ter", "reward"):
+            expect(page.locator(f"#chart-{name}[data-drawn] svg")).to_be_visible()
+        return page
+
+    def test_columns_and_charts_are_those_of_the_phase(self, page):
+        labels = [text.split()[0] for text in page.locator("#headings button").all_inner_texts()]
+        assert labels[2:11] == ["Mean", "BLEU", "SBLEU", "TER", "R0", "R1", "R0+1", "S", "S"]
+        assert page.locator("#finished td.column-ter .value").all_inner_texts() == ["25.6", "31.7", "35.2", "51.7"]
+        for name in ("regret", "corpus", "sentence", "length"):
+            expect(page.locator(f"#chart-{name}")).to_be_hidden()
+
+    def test_another_phase_has_its_own_columns(self, page):
+        page.click("#phases >> text=mock")
+        expect(page.locator("#title")).to_have_text("The mock phase")
+        expect(page.locator("#headings .column-ter")).to_have_count(0)
+        expect(page.locator("#headings .column-slope")).to_have_count(1)
+
+    def test_charts_switch_between_measures(self, page):
+        page.locator("#chart-difference").get_by_role("button", name="BLEU").click()
+        expect(page.locator("#chart-difference")).to_have_attribute("data-drawn", "difference_bleu")
+        page.locator("#chart-ter").get_by_role("button", name="incremental").click()
+        expect(page.locator("#chart-ter")).to_have_attribute("data-drawn", "incremental_ter")
+        expect(page.locator("#chart-ter figcaption")).to_contain_text("the lowest TER so far")
+
+    def test_arrow_keys_read_a_difference(self, page):
+        slider = page.get_by_role("slider", name="Difference from the baseline")
+        slider.focus()
+        page.keyboard.press("End")
+        assert slider.get_attribute("aria-valuetext").startswith("1,000 rounds: \u2068BNMT-full\u2069 +15.7")
+
+    def test_there_are_no_accessibility_violations(self, page, axe):
+        page.evaluate(axe)
+        found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        assert [each["id"] for each in found["violations"]] == []
