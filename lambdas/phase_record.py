@@ -57,6 +57,11 @@ class PhaseRecord:
         """Return the record with the state that its schedule gives it at a time."""
         return self if self.schedule is None else replace(self, state=self.schedule.state(now))
 
+    def is_over(self, now: int) -> bool:
+        """Return whether the phase is closed, and not by a schedule that has yet to open it."""
+        opens_at = self.schedule.opens_at if self.schedule else None
+        return self.state is PhaseState.CLOSED and (opens_at is None or now >= opens_at)
+
     def as_document(self) -> Document:
         """Return the document for the store, without fields added since version 0.1 that have their default."""
         layout, feedback = self.phase.layout, self.phase.feedback

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import islice
 from threading import Lock
 
-from lambdas.phase_record import PhaseRecord, PhaseState
+from lambdas.phase_record import PhaseRecord
 from lambdas.profile_store import ProfileStore
 from lambdas.registry import Participant, Registry
 from lambdas.store import documents
@@ -23,6 +23,9 @@ from leaderboard.table import Board, BoardPhase, HeldOutBlock, make_board
 from task.rounds import Round, Run
 
 CHUNK_ROUNDS = 50_000  # folded before a summary is saved: what an interruption can cost
+
+# while a phase can still be played, or before it is played at all
+_HIDDEN_BLOCK = HeldOutBlock(0, 0, [])
 
 
 def board_phase(record: PhaseRecord) -> BoardPhase:
@@ -55,16 +58,16 @@ class Scoreboard:
     def visible_board(self, record: PhaseRecord, viewer: Participant | None) -> Board:
         """Return the leaderboard as far as a participant may see it, or the public (None)."""
         phase, summaries = board_phase(record), self._shown_summaries(record)
-        is_closed = record.state is PhaseState.CLOSED
-        if record.feedback.has_noise and not is_closed:
+        is_over = record.is_over(self._registry.now())
+        if record.feedback.has_noise and not is_over:
             # curves are of true rewards: a learner that could read its own would see through the noise
             summaries = [summary for summary in summaries if summary.rounds == phase.total]
-        if is_closed:
-            return self._make_board(phase, summaries)
+        if is_over:
+            return self._make_board(phase if summaries else replace(phase, held_out=_HIDDEN_BLOCK), summaries)
         if record.phase.repeatable:
             return _hide_held_out(self._make_board(phase, summaries))
         own = [summary for summary in summaries if viewer and summary.identity.participant == viewer.name]
-        return self._make_board(replace(phase, held_out=HeldOutBlock(0, 0, [])), own, visible="own")
+        return self._make_board(replace(phase, held_out=_HIDDEN_BLOCK), own, visible="own")
 
     def _make_board(self, phase: BoardPhase, summaries: Iterable[Summary], *, visible: str = "all") -> Board:
         roles, profiles, now = self._registry.roles(), self._profiles.profiles(), self._registry.now()

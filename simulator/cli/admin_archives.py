@@ -1,8 +1,9 @@
-"""The commands of ``banditmt admin`` that load tasks, and export, import and back up stores."""
+"""The commands of ``banditmt admin`` that load tasks, release logs, and export, import and back up stores."""
 
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +17,7 @@ from lambdas.store import Store, StoreError
 from lambdas.store.sqlite import SQLiteStore
 from simulator.cli.progress_bars import load_with_progress, progress_bars
 from simulator.cli.stores import JsonOption, StoreOption, open_existing_store, open_or_create_store
+from simulator.feedback_log import release_log
 from simulator.tasks import DEFAULT_STORE
 
 app = typer.Typer()
@@ -79,6 +81,35 @@ def import_archive(file: ArchivePath, store: StoreOption = DEFAULT_STORE, as_jso
         )
     if not archive.header.keys:
         typer.echo("it has no keys: create new ones with `banditmt admin key rotate NAME`")
+
+
+@app.command("release-log")
+def release_feedback_log(
+    file: Annotated[Path, typer.Argument(metavar="OUT", help="The log: OUT.jsonl, OUT.jsonl.gz or OUT.parquet.")],
+    phase: Annotated[str, typer.Option(help="The phase whose finished runs are released.")],
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """Write what an offline learner needs from finished runs.
+
+    A data card, README.md, is written beside the log. There are no references in it.
+    """
+    opened = open_existing_store(store)
+    with _bar("releasing", None) as advance:
+        released = release_log(opened, phase, file, progress=advance)
+    if as_json:
+        typer.echo(json.dumps({**asdict(released), "log": str(released.log), "card": str(released.card)}))
+    else:
+        typer.echo(
+            f"{released.log}: {released.rounds:,} rounds of {released.runs:,} runs, "
+            f"{released.with_probability:,} with a probability; described in {released.card}"
+        )
+    if released.is_early:
+        typer.echo(
+            f"phase {phase} is not over: the log has the first {released.rounds_per_run:,} rounds of each run, and "
+            "participants who read it know their sentences before they are served",
+            err=True,
+        )
 
 
 @app.command()

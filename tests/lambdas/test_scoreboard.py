@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from lambdas import errors, scoreboard
 from lambdas.audit import Auditor
-from lambdas.phase_record import PhaseRecord, PhaseState
+from lambdas.phase_record import PhaseRecord, PhaseSchedule, PhaseState
 from lambdas.registry import Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.service import Service
 from lambdas.store import documents
 from leaderboard.families import RoleKind
-from leaderboard.table import make_board
+from leaderboard.table import HeldOutBlock, make_board
 from task.feedback import FeedbackKind, FeedbackSpec
 from task.layout import Layout
 from task.phases import Phase
@@ -279,6 +279,21 @@ class TestVisibility:
         for rough, fine in zip(row.passes, exact.passes, strict=True):
             assert rough.sentence_bleu == round(fine.sentence_bleu, 1) != fine.sentence_bleu
             assert rough.length_ratio == round(fine.length_ratio, 3)
+
+    def test_a_phase_that_was_never_played_hides_where_held_out_passes_lie(self, sqlite):
+        """Organisers close a phase until its day comes."""
+        tasks.load(sqlite)
+        Registry(sqlite).set_phase_state("dev", PhaseState.CLOSED)
+        board = Service(sqlite).leaderboard(None, "dev")
+        assert (board.state, board.rows, board.held_out) == ("closed", [], HeldOutBlock(0, 0, []))
+
+    def test_a_phase_that_its_schedule_has_yet_to_open_is_not_public(self, sqlite, service, teams):
+        registry = Registry(sqlite)
+        for phase in ("dev", "training"):
+            registry.schedule_phase(phase, PhaseSchedule(registry.now() + 10**9, None))
+        dev, training = (service.leaderboard(None, phase) for phase in ("dev", "training"))
+        assert (dev.state, dev.held_out.size, dev.held_out.ends) == ("closed", 0, [])
+        assert (training.state, training.visible, training.rows) == ("closed", "own", [])
 
     def test_a_closed_phase_is_public(self, sqlite, service, teams):
         Registry(sqlite).set_phase_state("training", PhaseState.CLOSED)

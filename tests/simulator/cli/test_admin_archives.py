@@ -145,6 +145,57 @@ def test_dynamodb_backs_itself_up(typed, dynalite_url, tmp_path):
     assert err.startswith("banditmt: DynamoDB backs itself up")
 
 
+def test_releasing_a_log(typed, address, tmp_path):
+    path = tmp_path / "log" / "dev.jsonl"
+    assert typed("admin", "release-log", "--phase", "dev", path, "--store", address) == (
+        0,
+        f"{path}: 56 rounds of 4 runs, 0 with a probability; described in {tmp_path / 'log' / 'README.md'}\n",
+        "",
+    )
+    assert len(path.read_text().splitlines()) == 56
+    code, out, err = typed("admin", "release-log", "--phase", "dev", tmp_path / "a.jsonl", "--json", "--store", address)
+    assert (code, err) == (0, "")
+    assert json.loads(out) == {
+        "log": str(tmp_path / "a.jsonl"),
+        "card": str(tmp_path / "README.md"),
+        "runs": 4,
+        "rounds": 56,
+        "with_probability": 0,
+        "rounds_per_run": 14,
+        "is_early": False,
+    }
+
+
+def test_releasing_the_log_of_an_open_phase_warns(typed, tmp_path):
+    address = f"sqlite:{tmp_path / 'store.db'}"
+    store = open_store(f"{address}?synchronous=normal")
+    competitions.play(store)
+    store.close()
+    code, out, err = typed("admin", "release-log", "--phase", "dev", tmp_path / "log.jsonl", "--store", address)
+    assert (code, out.startswith(f"{tmp_path / 'log.jsonl'}: 16 rounds of 4 runs")) == (0, True)
+    assert err == (
+        "phase dev is not over: the log has the first 4 rounds of each run, and participants who read it know their "
+        "sentences before they are served\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("--phase", "dev", "log.csv"), 1, "log.csv should end with .jsonl, .jsonl.gz or .parquet"),
+        (("--phase", "finals", "log.jsonl"), 2, "there is no phase finals"),
+        (("--phase", "mock", "log.jsonl"), 1, "phase mock has no finished run to release"),
+        (("log.jsonl",), 2, "Missing option '--phase'"),
+    ],
+)
+def test_a_log_that_cannot_be_released(typed, address, tmp_path, monkeypatch, words, code, told):
+    monkeypatch.chdir(tmp_path)
+    exit_code, out, err = typed("admin", "release-log", *words, "--store", address)
+    assert (exit_code, out) == (code, "")
+    assert told in err
+    assert list(tmp_path.iterdir()) == []
+
+
 class TestErase:
     @pytest.fixture
     def store(self, tmp_path):
