@@ -33,15 +33,20 @@ class Cache(Generic[Key, Value]):
         entry = self._entries.get(key)
         if entry is not None and self._clock() < entry[0]:
             return entry[1]
-        expiry = self._clock() + self._seconds  # taken before loading, so that a slow load does not extend the lifetime
+        started = self._clock()
         value = load(key)  # outside the lock, so that other threads do not wait for the storage
         if value is not None:
+            expiry = self._expiry(started)
             with self._lock:
                 self._entries.pop(key, None)
                 self._entries[key] = (expiry, value)
                 if len(self._entries) > self._capacity:
                     del self._entries[next(iter(self._entries))]
         return value
+
+    def _expiry(self, started: float) -> float:
+        """Return when a value expires. A slow load does not extend its lifetime, which begins when the load starts."""
+        return started + self._seconds
 
     def invalidate(self, key: Key) -> None:
         """Remove a value, so that the next ``get`` loads it again."""
@@ -53,7 +58,9 @@ class SingleFlightCache(Cache[Key, Value]):
     """A cache whose values are costly: one caller at a time loads the value of a key.
 
     Meanwhile the other callers get the last value, if it expired at most ``stale_seconds`` ago, and otherwise wait for
-    the new one (RFC 5861 calls this stale-while-revalidate). So many simultaneous requests cost as much as one.
+    the new one (RFC 5861 calls this stale-while-revalidate). So many simultaneous requests cost as much as one. And
+    however often a value is requested, loading it takes at most ``max_load_share`` of the time: a value that takes long
+    to load is kept longer.
     """
 
     def __init__(
@@ -62,10 +69,11 @@ class SingleFlightCache(Cache[Key, Value]):
         seconds: float = float("inf"),
         *,
         stale_seconds: float = 0.0,
+        max_load_share: float = 1.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(capacity, seconds, clock=clock)
-        self._stale_seconds = stale_seconds
+        self._stale_seconds, self._max_load_share = stale_seconds, max_load_share
         self._loads: WeakValueDictionary[Key, Lock] = WeakValueDictionary()  # held by the callers that use them
 
     def get(self, key: Key, load: Callable[[Key], Value | None]) -> Value | None:
@@ -83,3 +91,7 @@ class SingleFlightCache(Cache[Key, Value]):
             return super().get(key, load)
         finally:
             loading.release()
+
+    def _expiry(self, started: float) -> float:
+        now = self._clock()
+        return max(super()._expiry(started), started + (now - started) / self._max_load_share)

@@ -34,7 +34,8 @@ from task.rounds import TICKS, Round, Run, RunProgress, to_ticks
 from task.times import iso_time
 
 STALENESS_SECONDS = 10.0
-BOARD_SECONDS = 2.0  # how long a leaderboard is cached
+BOARD_SECONDS = 2.0  # how long a leaderboard is cached, or longer if computing it would take more than BOARD_SHARE
+BOARD_SHARE = 0.1  # of the time
 MAX_BOARDS = 500  # cached: one per phase for the public, and in training one per participant
 OUT_OF_DOMAIN_PATH = "/v1/task/out-of-domain/{language}"
 MAX_OPENING_RACES = 50  # lost in a row before the client has to retry
@@ -84,7 +85,10 @@ class Service:
         self._key_rings: Cache[str, KeyRing] = Cache(1, staleness)
         self._runs: Cache[str, Run] = Cache(10_000)
         self._boards: SingleFlightCache[tuple[str, str], Board] = SingleFlightCache(
-            MAX_BOARDS, min(staleness, BOARD_SECONDS), stale_seconds=staleness
+            MAX_BOARDS,
+            min(staleness, BOARD_SECONDS),
+            stale_seconds=staleness,
+            max_load_share=BOARD_SHARE if staleness else 1.0,
         )
 
     # calls

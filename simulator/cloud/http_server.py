@@ -20,7 +20,7 @@ from io import BufferedReader
 from typing import Any
 from urllib.parse import quote
 
-from simulator.cloud.connections import ConnectionTable, OpenConnection
+from simulator.cloud.connections import ConnectionTable, OpenConnection, network_of
 from simulator.cloud.http_messages import (
     Application,
     FilePart,
@@ -29,6 +29,7 @@ from simulator.cloud.http_messages import (
     RejectionReason,
     RequestRejectedError,
 )
+from simulator.cloud.rate_limiter import BucketTable, ThrottleSettings
 from simulator.cloud.request_head import RequestHead, read_request_head
 
 access_log = logging.getLogger(f"{__name__}.access")
@@ -47,6 +48,7 @@ class ServerLimits:
     header_bytes: int = 10_240  # of all header names and values together
     connections: int = 256  # beyond which a new one replaces the one that has been idle longest
     connections_per_address: int = 128  # not less, because all clients of a proxy have its address
+    unsuccessful_connections_per_second: float = 100.0  # of each address: new ones without a successful request
     read_seconds: float = 30.0  # from the first byte of a request to its last
     response_seconds: float = 29.0  # for the application to respond
     idle_seconds: float = 65.0  # between two requests of a kept-alive connection
@@ -95,7 +97,7 @@ class HttpServer(socketserver.ThreadingTCPServer):
 
     daemon_threads = True
     allow_reuse_address = True
-    request_queue_size = 128
+    request_queue_size = 1_024  # so that clients can connect while somebody opens connections as fast as possible
 
     def __init__(
         self,
@@ -113,6 +115,9 @@ class HttpServer(socketserver.ThreadingTCPServer):
             self.address_family = socket.AF_INET6
         super().__init__(address, ConnectionHandler)  # which ``_handle`` calls
         self.deadlines = Deadlines()
+        self.unsuccessful_connections = BucketTable(
+            ThrottleSettings(self.limits.unsuccessful_connections_per_second, burst=self.limits.connections_per_address)
+        )
         self.connections = ConnectionTable(self.limits.connections, self.limits.connections_per_address)
 
     @property
@@ -123,6 +128,13 @@ class HttpServer(socketserver.ThreadingTCPServer):
     def url(self) -> str:
         host = str(self.server_address[0])
         return f"http://[{host}]:{self.server_port}" if ":" in host else f"http://{host}:{self.server_port}"
+
+    def verify_request(self, request: Any, client_address: Any) -> bool:  # noqa: ARG002
+        """Return whether the address may open another connection now. If not, it is closed without a response.
+
+        Opening a connection costs the server as much as several requests.
+        """
+        return self.unsuccessful_connections.take(network_of(str(client_address[0])))
 
     def process_request(self, request: Any, client_address: Any) -> None:
         connection = self.connections.add(request, str(client_address[0]))
@@ -189,6 +201,7 @@ class ConnectionHandler(socketserver.StreamRequestHandler):
         super().setup()
         self.connection.settimeout(self.server.limits.idle_seconds)
         self.close_connection = False
+        self.is_unsuccessful = True  # until a request succeeds
 
     def handle(self) -> None:
         while not self.close_connection:
@@ -277,6 +290,9 @@ class ConnectionHandler(socketserver.StreamRequestHandler):
             self.close_connection = True  # too late: the watching thread has responded
             return
         self._write(response, request, started)
+        if self.is_unsuccessful and response.status < HTTPStatus.BAD_REQUEST:
+            self.is_unsuccessful = False
+            self.server.unsuccessful_connections.give_back(self.open_connection.network)
         if response.status == HTTPStatus.TOO_MANY_REQUESTS:
             self.open_connection.closing.wait(self.server.limits.throttled_seconds)
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 PERIOD_SECONDS = {"DAY": 86_400, "WEEK": 604_800, "MONTH": 2_592_000}  # MONTH: 30 days here, a calendar month on AWS
 MAX_KEYS = 10_000  # with state; the least recently used key is forgotten first, and starts afresh
 
-MAX_NETWORKS = 10_000  # likewise
+MAX_NETWORKS = 10_000  # likewise, in each table
 
 Entry = TypeVar("Entry")
 MethodPath = tuple[str, str]  # an HTTP method and the path of a route
@@ -63,6 +63,30 @@ class TokenBucket:
         return True
 
 
+class BucketTable:
+    """A token bucket for each network. The least recently seen network is forgotten first. Safe to share."""
+
+    def __init__(self, settings: ThrottleSettings, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._settings, self._clock = settings, clock
+        self._buckets: dict[str, TokenBucket] = {}
+        self._lock = threading.Lock()
+
+    def take(self, network: str) -> bool:
+        """Take one token from the bucket of a network; return False if there is none."""
+        now = self._clock()
+        with self._lock:
+            bucket = self._buckets.pop(network, None) or TokenBucket(self._settings, self._settings.burst, now)
+            _add_newest(self._buckets, network, bucket, MAX_NETWORKS)
+            return bucket.take(now)
+
+    def give_back(self, network: str) -> None:
+        """Give back one token that was taken."""
+        with self._lock:
+            bucket = self._buckets.get(network)
+            if bucket is not None:
+                bucket.tokens = min(self._settings.burst, bucket.tokens + 1)
+
+
 @dataclass(slots=True)
 class _KeyUsage:
     bucket: TokenBucket | None
@@ -87,12 +111,13 @@ class RateLimiter:
     _stage_bucket: TokenBucket | None = field(init=False, default=None)
     _method_buckets: dict[MethodPath, TokenBucket | None] = field(init=False, default_factory=dict)
     _keys: dict[str, _KeyUsage] = field(init=False, default_factory=dict)
-    _networks: dict[str, TokenBucket] = field(init=False, default_factory=dict)
+    _networks: BucketTable | None = field(init=False, default=None)
     _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
         self._stage_bucket = self._full_bucket(self.stage)
         self._method_buckets = {method: self._full_bucket(settings) for method, settings in self.methods.items()}
+        self._networks = BucketTable(self.rejections, clock=self.clock) if self.rejections else None
 
     def admit(self, key: str | None, method: MethodPath = ("", "")) -> Admission:
         """Count one request, made with or without a key. Pass only keys that exist, because each takes memory."""
@@ -109,13 +134,8 @@ class RateLimiter:
 
     def admit_rejection(self, network: str) -> Admission:
         """Count one request from a network that has no route or no valid key."""
-        if self.rejections is None:
-            return Admission.ADMITTED
-        now = self.clock()
-        with self._lock:
-            bucket = self._networks.pop(network, None) or TokenBucket(self.rejections, self.rejections.burst, now)
-            _add_newest(self._networks, network, bucket, MAX_NETWORKS)
-            return Admission.ADMITTED if bucket.take(now) else Admission.THROTTLED
+        admitted = self._networks is None or self._networks.take(network)
+        return Admission.ADMITTED if admitted else Admission.THROTTLED
 
     def _usage(self, key: str) -> _KeyUsage:
         usage = self._keys.pop(key, None) or _KeyUsage(self._full_bucket(self.per_key))

@@ -151,6 +151,22 @@ class TestSingleFlight:
             assert {value.result(60) for value in values} == {"load 1"}
         assert load.calls == 1
 
+    def test_loading_takes_at_most_a_share_of_the_time(self):
+        clock = Clock()
+        cache: SingleFlightCache[str, str] = SingleFlightCache(2, 10, max_load_share=0.1, clock=clock)
+
+        def slow(_):
+            clock.now += 5
+            return "old"
+
+        cache.get("a", slow)
+        clock.now = 49.0
+        assert cache.get("a", lambda _: "new") == "old"
+        clock.now = 50.0
+        assert cache.get("a", lambda _: "new") == "new"
+        clock.now = 60.0  # a quick load counts for the usual time
+        assert cache.get("a", lambda _: "newer") == "newer"
+
     def test_keys_do_not_wait_for_each_other(self):
         cache: SingleFlightCache[str, str] = SingleFlightCache(2)
         load = SlowLoad()

@@ -347,7 +347,8 @@ def test_a_client_that_does_not_read_its_response_keeps_no_place() -> None:
 
 
 def test_an_address_takes_no_places_from_others() -> None:
-    with serving(limits=ServerLimits(connections=10, connections_per_address=4)) as server, ExitStack() as clients:
+    limits = ServerLimits(connections=10, connections_per_address=4, unsuccessful_connections_per_second=1e6)
+    with serving(limits=limits) as server, ExitStack() as clients:
         honest = [clients.enter_context(connected_from("127.0.0.2", server)) for _ in range(3)]
         assert all(ask(client).startswith(b"HTTP/1.1 200") for client in honest)
         flood = [clients.enter_context(connected_from("127.0.0.3", server)) for _ in range(30)]
@@ -365,6 +366,38 @@ def test_the_address_with_most_connections_makes_room() -> None:
                 clients.enter_context(connected_from(address, server))
         assert ask(clients.enter_context(connected_from("127.0.0.6", server))).startswith(b"HTTP/1.1 200")
         assert ask(oldest).startswith(b"HTTP/1.1 200")
+
+
+class Member(Echo):
+    """An application that knows one path."""
+
+    def respond(self, request: HttpRequest) -> HttpResponse:
+        return HttpResponse(200 if request.path == "/known" else 404, [], b"")
+
+
+def answers_to_new_connections(server: HttpServer, address: str, path: bytes, count: int) -> int:
+    """Open connections one after the other, send a request over each, and return how many were answered."""
+    answered = 0
+    for _ in range(count):
+        with connected_from(address, server) as client, suppress(ConnectionError):
+            answered += ask(client, path).startswith(b"HTTP/1.1")
+    return answered
+
+
+LIMITS = ServerLimits(unsuccessful_connections_per_second=5, connections_per_address=5)
+
+
+def test_an_address_opens_only_so_many_connections_without_success() -> None:
+    with serving(Member(), LIMITS) as server, connected_from("127.0.0.3", server) as kept:
+        assert 4 <= answers_to_new_connections(server, "127.0.0.3", b"unknown", 50) < 50
+        assert ask(kept, b"known").startswith(b"HTTP/1.1 200")
+        assert answers_to_new_connections(server, "127.0.0.4", b"unknown", 1) == 1
+
+
+def test_connections_with_a_successful_request_are_not_limited() -> None:
+    """Some proxies and clients open a connection for every request."""
+    with serving(Member(), LIMITS) as server:
+        assert answers_to_new_connections(server, "127.0.0.3", b"known", 50) == 50
 
 
 def test_beyond_the_limit_a_connection_gets_a_503_if_all_others_wait_for_their_response() -> None:

@@ -6,7 +6,15 @@ from concurrent.futures import ThreadPoolExecutor
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.cloud.rate_limiter import MAX_KEYS, MAX_NETWORKS, Admission, QuotaSettings, RateLimiter, ThrottleSettings
+from simulator.cloud.rate_limiter import (
+    MAX_KEYS,
+    MAX_NETWORKS,
+    Admission,
+    BucketTable,
+    QuotaSettings,
+    RateLimiter,
+    ThrottleSettings,
+)
 
 
 class Clock:
@@ -140,11 +148,11 @@ def test_rejections_of_one_network_do_not_count_for_another_or_for_the_stage() -
 
 
 def test_the_least_recently_seen_network_is_forgotten_first() -> None:
-    limiter = RateLimiter(rejections=ThrottleSettings(rate=1, burst=1), clock=Clock())
+    table = BucketTable(ThrottleSettings(rate=1, burst=1), clock=Clock())
     for number in range(MAX_NETWORKS):
-        limiter.admit_rejection(f"network {number}")
-    limiter.admit_rejection("network 0")
-    limiter.admit_rejection("one more")
-    assert len(limiter._networks) == MAX_NETWORKS
-    assert limiter.admit_rejection("network 0") is Admission.THROTTLED
-    assert "network 1" not in limiter._networks
+        table.take(f"network {number}")
+    table.take("network 0")
+    table.take("one more")
+    assert len(table._buckets) == MAX_NETWORKS
+    assert not table.take("network 0")
+    assert "network 1" not in table._buckets
