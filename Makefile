@@ -9,7 +9,7 @@ BUNDLE := build/bundle
 PACKAGES := task corpora lambdas leaderboard learners simulator client_sdk/banditmt_client benchmarks tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench bench-full bench-archive load soak audit study-learning study-smt serve \
+.PHONY: help setup demo test lint format bench bench-full bench-archive attacks load soak audit study-learning study-smt serve \
 	screenshots openapi template-check lock clean
 
 help:  ## list the targets
@@ -44,13 +44,16 @@ format: setup  ## format the code and fix what ruff can fix
 	$(BIN)/ruff format .
 
 bench: setup  ## run all benchmarks; each result is a ratio to a named rival
-	@for bench in $(filter-out benchmarks/cost.py benchmarks/full_scale.py benchmarks/gateway.py benchmarks/load.py,$(wildcard benchmarks/[!_]*.py)); do echo; echo "== $$bench"; $(BIN)/python -m "benchmarks.$$(basename $$bench .py)" || exit 1; done
+	@for bench in $(filter-out benchmarks/attacks.py benchmarks/cost.py benchmarks/full_scale.py benchmarks/gateway.py benchmarks/load.py,$(wildcard benchmarks/[!_]*.py)); do echo; echo "== $$bench"; $(BIN)/python -m "benchmarks.$$(basename $$bench .py)" || exit 1; done
 
 bench-full: setup  ## play the full training phase on SQLite (some minutes)
 	$(BIN)/python -m benchmarks.full_scale
 
 bench-archive: setup  ## archive and restore a full training run (some minutes)
 	$(BIN)/python -m benchmarks.archive --full-scale
+
+attacks: setup  ## measure what a participant gets during each known attack
+	$(BIN)/python -m benchmarks.attacks
 
 load: setup  ## load test over HTTP with 1 to 64 clients (SECONDS=5 per step)
 	$(BIN)/python -m benchmarks.load --seconds $(or $(SECONDS),5)
