@@ -77,6 +77,8 @@ def read_runs(store: Store, runs: Sequence[str]) -> EvaluatedTexts:
     registry, library = Registry(store), SentenceReader(store)
     systems: dict[str, Sequence[str]] = {}
     phases = set()
+    if len(set(runs)) < len(runs):
+        raise TextError("a run is given twice: it does not differ from itself")
     for run in runs:
         opened = store.opening(run) if is_run_id(run) else None
         if opened is None:

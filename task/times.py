@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime
 
+LATEST = 253_370_764_800_000  # the first millisecond of the year 9999 in UTC
+
 
 class TimeError(ValueError):
     """A text is not a point in time."""
@@ -25,4 +27,7 @@ def parse_time(text: str) -> int:
         raise TimeError(f"not a time in ISO 8601: {text!r}; write it like 2026-05-01T12:00:00Z") from None
     if time.tzinfo is None:
         raise TimeError(f"{text} has no time zone; write it like {text}Z, or with the offset from UTC")
-    return int(time.timestamp() * 1000)
+    milliseconds = int(time.timestamp() * 1000)
+    if not 0 <= milliseconds < LATEST:  # in UTC: an offset can move a time out of the calendar
+        raise TimeError(f"{text} is not between the years 1970 and 9998")
+    return milliseconds

@@ -171,7 +171,7 @@ def recall_signature(language: str | None, *, novel: bool = False, max_repetitio
     if language is None:
         words = "words:all"
     elif has_stop_words(language):
-        words = f"words:content|stop:{language}/iso-{version('stopwordsiso')}"
+        words = f"words:content|stop:{language.lower()}/iso-{version('stopwordsiso')}"
     else:
         words = "words:any|stop:none"
     scope = "novel" if novel else "all"

@@ -71,7 +71,7 @@ def recall(
         Path | None, typer.Option(help="Target side of the training text. Count only words that it does not have.")
     ] = None,
     repetitions: Annotated[
-        int, typer.Option(help="Report words with up to this many earlier references: 1 for R0 and R1.", min=0)
+        int, typer.Option(help="Report words with up to this many earlier references: 1 for R0 and R1.", min=0, max=9)
     ] = 1,
     as_json: JsonOption = False,
     as_csv: Csv = False,
@@ -87,6 +87,8 @@ def recall(
     if (language is None) != subwords:
         raise typer.BadParameter("give either --language, whose stop words do not count, or --subwords")
     known = {word for line in read_lines(training) for word in line.split()} if training else frozenset()
+    if training and not known:
+        raise typer.BadParameter(f"{training} has no words: without --training, all words count")
     try:
         measures = recall_measures(language, known=known, max_repetitions=repetitions)
     except ValueError as wrong:
@@ -219,7 +221,7 @@ def repetition(
     documents: Annotated[
         Path | None, typer.Option(help="File with the document id of each line, to print a rate per document.")
     ] = None,
-    window: Annotated[int, typer.Option(help="Words per window.", min=1)] = 1_000,
+    window: Annotated[int, typer.Option(help="Words per window.", min=4)] = 1_000,
     policy: Annotated[
         WindowPolicy, typer.Option(help="Whether windows slide by one word, or lie side by side.")
     ] = WindowPolicy.SLIDING,
@@ -242,6 +244,9 @@ def repetition(
             raise typer.BadParameter("--documents needs exactly one file of sources")
         (text,) = texts.values()
         texts.update(group_by_document(list(read_lines(documents)), text))
+    for name, text in texts.items():
+        if not any(sentence.strip() for sentence in text):
+            raise typer.BadParameter(f"{name} has no words: there is nothing to measure")
     counts = {name: repetition_counts(text, window=window, policy=policy) for name, text in texts.items()}
     _print(repetition_report(counts, repetition_signature(policy, window)), as_json, as_csv, as_latex)
 

@@ -38,6 +38,9 @@ def test_what_is_written_is_read(seconds):
         ("tomorrow", "not a time in ISO 8601: 'tomorrow'"),
         ("", "not a time in ISO 8601: ''"),
         ("2027-01-15T08:00:00", "has no time zone; write it like 2027-01-15T08:00:00Z"),
+        ("9999-12-31T23:59:59-12:00", "is not between the years 1970 and 9998"),
+        ("0001-01-01T00:00:00+12:00", "is not between the years 1970 and 9998"),
+        ("1969-12-31T23:59:59Z", "is not between the years 1970 and 9998"),
     ],
 )
 def test_anything_else_is_refused(text, complaint):

@@ -200,3 +200,30 @@ def test_runs_of_different_lengths_are_refused(capsys, played):
     address, (finished, begun) = played
     assert run(["evaluate", "ter", "--run", finished, "--run", begun, "--store", address]) == 2
     assert "begun has 3 sentences, but the references have" in capsys.readouterr().err
+
+
+def test_a_run_is_not_compared_with_itself(capsys, played):
+    address, (finished, _) = played
+    assert run(["evaluate", "ter", "--run", finished, "--run", finished, "--store", address]) == 1
+    assert "a run is given twice" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["repetition", "--sources", "empty"], "empty has no words: there is nothing to measure"),
+        (["repetition", "--sources", "refs.en", "--window", "3"], "Input should be greater than or equal to 4"),
+        (["recall", "--language", "en", "--training", "empty"], "empty has no words: without --training"),
+        (["recall", "--language", "en", "--repetitions", "100000000"], "Input should be less than or equal to 9"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(capsys, files, tmp_path, arguments, complaint):
+    (tmp_path / "empty").write_text("\n")
+    given = arguments if arguments[0] == "repetition" else [*arguments, *files]
+    assert run(["evaluate", *given]) == 2
+    assert complaint in capsys.readouterr().err
+
+
+def test_the_signature_does_not_depend_on_the_case_of_the_language(capsys, files):
+    assert run(["evaluate", "recall", "--language", "EN", *files]) == 0
+    assert "|stop:en/iso-" in capsys.readouterr().out
