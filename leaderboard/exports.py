@@ -147,7 +147,7 @@ def _latex_measure(name: str) -> Callable[[Row], str]:
         value, low, high = _measured(row.measures[name])
         if value is None:
             return "--"
-        return f"{value:.1f}" if low is None or high is None else f"{value:.1f}$_{{\\pm {(high - low) / 2:.1f}}}$"
+        return f"{value:.1f}" if low is None or high is None else f"{value:.1f} [{low:.1f}, {high:.1f}]"
 
     return cell
 
