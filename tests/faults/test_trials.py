@@ -5,6 +5,7 @@ One seed per fault; ``make soak`` tries others. A failure names its seed and the
 
 import pytest
 
+from banditmt_client.results import Round
 from tests.faults import scenario, trials
 from tests.faults.soak import attempt
 from tests.faults.trials import TRIALS
@@ -52,7 +53,7 @@ def test_a_wrong_score_changes_the_learner(tmp_path):
     other = scenario.example.Learner()
     for number, (source, _) in enumerate(scenario.PAIRS):
         for each, score in ((learner, 0.5), (other, 0.9 if number == 0 else 0.5)):
-            each.update(each.propose(source), score)
+            each.update(Round("id", number, source, each.propose(source), score))
     assert learner.state != other.state
 
 
