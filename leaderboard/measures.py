@@ -21,7 +21,7 @@ from leaderboard.metrics.bootstrap import (
     MIN_BLOCKS,
     RESAMPLES,
     Interval,
-    percentile_interval,
+    interval_where_measured,
     resampled_sizes,
     resampled_sums,
 )
@@ -198,7 +198,7 @@ def _ter_curve(blocks: Sequence[Block], model: CurveModel, slope: Slope | None) 
 
 def _estimates(total: AdaptationCounts, blocks: Sequence[AdaptationCounts]) -> dict[str, Estimate | None]:
     """Return the values over all rounds of a run, with intervals from its blocks."""
-    resampled: Mapping[str, list[float] | None] = {}
+    resampled: Mapping[str, Sequence[float | None]] = {}
     covered = total
     if len(blocks) >= MIN_BLOCKS:
         columns = AdaptationCounts._fields, list(zip(*blocks, strict=True))
@@ -208,23 +208,23 @@ def _estimates(total: AdaptationCounts, blocks: Sequence[AdaptationCounts]) -> d
 
 
 def _estimate(
-    name: str, total: AdaptationCounts, covered: AdaptationCounts, resampled: Sequence[float] | None
+    name: str, total: AdaptationCounts, covered: AdaptationCounts, resampled: Sequence[float | None] | None
 ) -> Estimate | None:
     value = getattr(total, name)
     if value is None:
         return None
-    if resampled is None:
+    interval = interval_where_measured(resampled) if resampled else None
+    if interval is None:
         return Estimate(value, None)
     shift = value - getattr(covered, name)  # not zero only if an unfinished run has rounds after its last block
-    low, high = percentile_interval(resampled)
-    return Estimate(value, (low + shift, high + shift))
+    return Estimate(value, (interval[0] + shift, interval[1] + shift))
 
 
 Column = tuple[int, ...]  # one count of every block
 
 
-def _resampled(columns: Mapping[str, Column]) -> dict[str, list[float] | None]:
-    """Return every measure for every resample; None where a resample has nothing to measure."""
+def _resampled(columns: Mapping[str, Column]) -> dict[str, Sequence[float | None]]:
+    """Return every measure for every resample; None for a resample that has nothing to measure."""
     new, repeated = columns["found_new"], columns["found_repeated"]
     wanted_new, wanted_repeated = columns["wanted_new"], columns["wanted_repeated"]
     return {
@@ -237,11 +237,9 @@ def _resampled(columns: Mapping[str, Column]) -> dict[str, list[float] | None]:
     }
 
 
-def _ratios(parts: Column, wholes: Column, scale: float = 100) -> list[float] | None:
-    sizes = resampled_sizes(wholes)
-    if 0 in sizes:
-        return None
-    return [scale * part / whole for part, whole in zip(resampled_sums(parts), sizes, strict=True)]
+def _ratios(parts: Column, wholes: Column, scale: float = 100) -> list[float | None]:
+    sums = zip(resampled_sums(parts), resampled_sizes(wholes), strict=True)
+    return [scale * part / whole if whole else None for part, whole in sums]
 
 
 def _resampled_bleu(columns: Mapping[str, Column]) -> list[float]:

@@ -17,6 +17,7 @@ from operator import mul, truediv
 RESAMPLES = 1_000
 CONFIDENCE = 0.95
 MIN_BLOCKS = 10  # fewer make no reliable interval
+MIN_MEASURED = 0.95  # share of the resamples that have anything to measure: fewer make no reliable interval
 
 Interval = tuple[float, float]
 
@@ -61,6 +62,16 @@ def percentile_interval(resampled: Sequence[float], confidence: float = CONFIDEN
     """Return the percentile interval that holds this share of the resampled values."""
     ordered = sorted(resampled)
     return _quantile(ordered, (1 - confidence) / 2), _quantile(ordered, (1 + confidence) / 2)
+
+
+def interval_where_measured(resampled: Sequence[float | None], confidence: float = CONFIDENCE) -> Interval | None:
+    """Return the percentile interval of the resamples that have anything to measure.
+
+    A resample has no R1, for example, if none of its words occurred before. That is rare where at least three blocks
+    have such words. Where it is not rare, the interval would rest on one or two blocks, so there is none.
+    """
+    measured = [value for value in resampled if value is not None]
+    return percentile_interval(measured, confidence) if len(measured) >= MIN_MEASURED * len(resampled) else None
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float:

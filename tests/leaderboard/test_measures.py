@@ -270,6 +270,27 @@ class TestPostEditBoard:
         assert estimate.interval[0] < estimate.value < estimate.interval[1]
 
 
+class TestRareWords:
+    """Eighty rounds in twenty blocks: some resamples of blocks have no word that occurred before."""
+
+    @pytest.mark.parametrize(
+        ("blocks_with_words", "interval"),
+        [(5, (0.0, 100.0)), (1, None)],
+        ids=["enough blocks have such words", "an interval would rest on one block"],
+    )
+    def test_the_interval_of_r1_rests_on_resamples_that_have_such_words(self, blocks_with_words, interval):
+        rounds = [(number % 4 == 0 and number // 4 < blocks_with_words, number) for number in range(80)]
+        statistics = [
+            pack_counts([1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, wanted and number % 8 == 0, 1, wanted])
+            for wanted, number in rounds
+        ]
+        row = row_of(post_edit_phase(total=80), post_edit_run("x", statistics))
+        estimates = row.measures
+        assert estimates["r1"].value == 100 * ((blocks_with_words + 1) // 2) / blocks_with_words
+        assert estimates["r1"].interval == interval
+        assert estimates["r0"].interval == (100.0, 100.0)
+
+
 class TestSecrecy:
     """While a phase is open, no measure depends on where the held-out passes lie."""
 
