@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+import stopwordsiso
 import typer.main
 
 from benchmarks.studies.learning import STUDY
@@ -171,6 +172,13 @@ def test_every_citation_is_listed_in_papers_md():
         text = re.sub(r"\s+(# )?", " ", path.read_text())  # a citation may continue on the next line of a comment
         cited = {citation for citation in _CITATION.findall(text) if citation.split()[0] not in NOT_AUTHORS}
         assert cited <= listed, f"{path.relative_to(ROOT)}: {cited - listed}"
+
+
+def test_evaluation_md_lists_the_languages_with_stop_words():
+    text = (ROOT / "docs" / "evaluation.md").read_text()
+    listed = re.search(r"stopwords-iso for ([a-z,\s]+ and [a-z]+);", text)
+    assert listed is not None
+    assert re.findall(r"\b[a-z]{2}\b", listed[1]) == sorted(stopwordsiso.langs())
 
 
 # results

@@ -69,7 +69,7 @@ def recall_measures(
     Raises:
         UnknownLanguageError: There is no list of stop words for this language.
     """
-    counts = content_words(language) if language else every_token
+    counts = every_token if language is None else content_words(language)
     signature = recall_signature(language, novel=bool(known), max_repetitions=max_repetitions)
 
     def measure(name: str, repetitions: Sequence[int]) -> Measure:

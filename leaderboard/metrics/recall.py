@@ -6,6 +6,7 @@ itself. R1 is the recall of those that exactly one earlier reference has: a syst
 R0+1 counts both together. Recall is of word types per sentence: neither alignment nor the number of occurrences counts.
 """
 
+import difflib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from importlib.metadata import version
 from typing import NamedTuple
@@ -18,7 +19,7 @@ WordFilter = Callable[[str], bool]  # does a token count?
 
 
 class UnknownLanguageError(ValueError):
-    """A language for which there is no list of stop words; the message names those for which there is one."""
+    """A language for which there is no list of stop words; the message names the nearest that has one."""
 
 
 class RecallCounts(NamedTuple):
@@ -130,8 +131,10 @@ def content_words(language: str) -> WordFilter:
         UnknownLanguageError: There is no list of stop words for this language.
     """
     if not has_stop_words(language):
-        known = ", ".join(sorted(stopwordsiso.langs()))
-        raise UnknownLanguageError(f"there are no stop words for language {language!r}; there are for {known}")
+        raise UnknownLanguageError(
+            f"there are no stop words for language {language!r}{_suggestion(language)}; "
+            f"docs/evaluation.md lists the {len(stopwordsiso.langs())} languages that have them"
+        )
     stop_words = frozenset(stopwordsiso.stopwords(_base(language)))
 
     def is_content_word(token: str) -> bool:
@@ -143,6 +146,13 @@ def content_words(language: str) -> WordFilter:
 def has_stop_words(language: str) -> bool:
     """Return whether there is a list of stop words for a language."""
     return bool(stopwordsiso.has_lang(_base(language)))
+
+
+def _suggestion(language: str) -> str:
+    """Return a question that names the nearest language with stop words; nothing if none is near."""
+    code, known = language.lower(), sorted(stopwordsiso.langs())
+    near = [each for each in known if code.startswith(each)] or difflib.get_close_matches(code, known, 1, cutoff=0.4)
+    return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 def _base(language: str) -> str:
