@@ -11,7 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from leaderboard.evaluation.measures import Measure
-from leaderboard.metrics.bootstrap import CONFIDENCE, MIN_BLOCKS, RESAMPLES, Difference, Interval, percentile_interval
+from leaderboard.metrics.bootstrap import (
+    CONFIDENCE,
+    MIN_BLOCKS,
+    RESAMPLES,
+    Difference,
+    Interval,
+    interval_where_measured,
+)
 from leaderboard.metrics.significance import default_block_length
 
 CURVE_POINTS = 400  # of a curve over sentences: more than a figure can show
@@ -26,7 +33,7 @@ class Score:
     """What a system scores on one measure."""
 
     value: float | None  # None where nothing could be measured
-    interval: Interval | None = None  # None where there are too few sentences to tell
+    interval: Interval | None = None  # None where there are too few sentences, or too few with anything to measure
     difference: Difference | None = None  # to the first system
 
 
@@ -37,6 +44,25 @@ class Evaluation:
     measures: tuple[Measure, ...]
     scores: Mapping[str, tuple[Score, ...]]  # by system, as many as measures
     sentences: int
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Why scores or intervals are missing: a line for each reason."""
+        columns = list(zip(self.measures, zip(*self.scores.values(), strict=True), strict=True))
+        without_score = [measure.name for measure, column in columns if any(each.value is None for each in column)]
+        without_interval = [
+            measure.name
+            for measure, column in columns
+            if measure.name not in without_score and any(each.interval is None for each in column)
+        ]
+        notes = []
+        if without_score:
+            notes.append(f"no {', '.join(without_score)}: the references have no such words")
+        if without_interval and self.sentences < MIN_BLOCKS:
+            notes.append(f"no intervals: they need at least {MIN_BLOCKS} sentences, and there are {self.sentences}")
+        elif without_interval:
+            notes.append(f"no interval of {', '.join(without_interval)}: too few sentences have such words")
+        return tuple(notes)
 
 
 def evaluate(
@@ -105,22 +131,23 @@ def _score(systems: Sequence[Sequence[str]], references: Sequence[str], measure:
     resampled = [[measure.score(sums) for sums in draws @ each] for each in blocks]
     scores = []
     for number, (value, drawn) in enumerate(zip(values, resampled, strict=True)):
-        whole = [each for each in drawn if each is not None]
-        if value is None or len(whole) < RESAMPLES:  # some resample has nothing to measure
+        interval = interval_where_measured(drawn)
+        if value is None or interval is None:
             scores.append(Score(value))
             continue
-        difference = _difference(value, values[0], whole, resampled[0], count) if number else None
-        scores.append(Score(value, percentile_interval(whole), difference))
+        difference = _difference(value, values[0], drawn, resampled[0], count) if number else None
+        scores.append(Score(value, interval, difference))
     return scores
 
 
 def _difference(
-    value: float, first: float | None, drawn: Sequence[float], first_drawn: Sequence[float | None], blocks: int
+    value: float, first: float | None, drawn: Sequence[float | None], first_drawn: Sequence[float | None], blocks: int
 ) -> Difference | None:
-    if first is None or any(each is None for each in first_drawn):
+    """Return the difference from the first system, over the resamples in which both can be measured."""
+    if first is None:
         return None
     pairs = zip(drawn, first_drawn, strict=True)
-    differences = [mine - theirs for mine, theirs in pairs if theirs is not None]
+    differences = [mine - theirs for mine, theirs in pairs if mine is not None and theirs is not None]
     return Difference.from_resamples(value - first, differences, confidence=CONFIDENCE, blocks=blocks)
 
 

@@ -1,4 +1,8 @@
-"""Figures of an evaluation: differences from the first system over sentences, and learning curves by block."""
+"""Figures of an evaluation.
+
+Differences from the first system over sentences, learning curves by block, scores before and after adaptation by
+document, and repetition rates by text.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,6 +11,8 @@ import altair as alt
 
 from leaderboard.evaluation.learning import LearningCurve
 from leaderboard.metrics.learning_curve import CurveModel, ErrorRate
+from leaderboard.metrics.reliability import Reliability
+from leaderboard.metrics.repetition import RepetitionCounts
 
 FORMATS = (".svg", ".png", ".pdf")
 PNG_SCALE = 2.0
@@ -14,7 +20,7 @@ WIDTH, HEIGHT = 460, 240
 AXIS = {"titleFontWeight": "normal", "titleFontSize": 12, "labelFontSize": 11, "gridColor": "#e6e6e6"}
 
 Curve = Sequence[tuple[int, float]]
-Figure = alt.VConcatChart | alt.LayerChart | alt.FacetChart
+Figure = alt.Chart | alt.VConcatChart | alt.LayerChart | alt.FacetChart
 
 
 def difference_figure(curves: Mapping[str, Mapping[str, Curve]], first: str) -> Figure:
@@ -46,9 +52,44 @@ def learning_figure(curves: Mapping[str, LearningCurve], model: CurveModel, erro
     x = alt.X(
         "block:Q", title="block", scale=alt.Scale(nice=False, domainMin=1), axis=alt.Axis(tickMinStep=1, format="d")
     )
-    dots = _chart(points).mark_circle(size=26, opacity=0.6).encode(x=x, y=_error_axis("error", title))
-    fitted = _lines(points).encode(x=x, y=_error_axis("fitted", title))
+    dots = _chart(points).mark_circle(size=26, opacity=0.6).encode(x=x, y=_score_axis("error", title))
+    fitted = _lines(points).encode(x=x, y=_score_axis("fitted", title))
     return alt.layer(dots, fitted).properties(width=WIDTH, height=HEIGHT)
+
+
+def reliability_figure(reliability: Reliability, measure: str) -> Figure:
+    """Draw the score of each document without adaptation, right after adapting to it, and after all documents."""
+    points: list[dict[str, object]] = [
+        {"system": system, "document": each.document, "score": score}
+        for each in reliability.documents
+        for system, score in (("baseline", each.baseline), ("adapted", each.adapted), ("final", each.final))
+    ]
+    documents = [each.document for each in reliability.documents]
+    chart: alt.Chart = (
+        _chart(points)
+        .mark_line(strokeWidth=1.8, point=True)
+        .encode(
+            x=alt.X("document:N", title="document", sort=documents, axis=alt.Axis(labelAngle=0, labelOverlap=True)),
+            y=_score_axis("score", measure),
+        )
+        .properties(width=WIDTH, height=HEIGHT)
+    )
+    return chart
+
+
+def repetition_figure(counts: Mapping[str, RepetitionCounts]) -> Figure:
+    """Draw a bar for the repetition rate of each text; a text without a rate has none."""
+    rates = [{"text": text, "rate": 100 * each.rate} for text, each in counts.items() if each.rate is not None]
+    chart: alt.Chart = (
+        alt.Chart(alt.InlineData(values=rates))
+        .mark_bar()
+        .encode(
+            x=alt.X("rate:Q", title="repetition rate, %"),
+            y=alt.Y("text:N", title=None, sort=list(counts), scale=alt.Scale(domain=list(counts))),
+        )
+        .properties(width=WIDTH)
+    )
+    return chart
 
 
 def save_figure(figure: Figure, path: Path) -> None:
@@ -75,5 +116,5 @@ def _lines(points: list[dict[str, object]]) -> alt.Chart:
     return chart
 
 
-def _error_axis(field: str, title: str) -> alt.Y:
+def _score_axis(field: str, title: str) -> alt.Y:
     return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(zero=False))

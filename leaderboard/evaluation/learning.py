@@ -5,8 +5,17 @@ from dataclasses import dataclass
 
 from leaderboard.evaluation.comparison import check_aligned
 from leaderboard.metrics.bleu import count_ngram_matches
-from leaderboard.metrics.bootstrap import CONFIDENCE, Difference
-from leaderboard.metrics.learning_curve import Block, CurveModel, ErrorRate, Slope, fit_blocks, resampled_slopes, series
+from leaderboard.metrics.bootstrap import CONFIDENCE, MIN_BLOCKS, Difference
+from leaderboard.metrics.learning_curve import (
+    Block,
+    CurveModel,
+    ErrorRate,
+    LearningCurveError,
+    Slope,
+    fit_blocks,
+    resampled_slopes,
+    series,
+)
 from leaderboard.metrics.sentence_bleu import smoothed_bleu
 from leaderboard.metrics.ter import ter_statistics
 
@@ -26,6 +35,16 @@ class LearningCurve:
         for number, error in enumerate(series(self.blocks, model), start=1):
             yield number, 100 * error, 100 * self.slope.fitted(number)
 
+    @property
+    def missing_interval(self) -> str | None:
+        """Why the slope has no interval; None if it has one."""
+        if self.slope.interval is not None:
+            return None
+        if len(self.blocks) < MIN_BLOCKS:
+            return f"an interval needs at least {MIN_BLOCKS} blocks, and there are {len(self.blocks)}"
+        without_errors = sum(not block.errors for block in self.blocks)
+        return f"{without_errors} of {len(self.blocks)} blocks have no errors, whose logarithm would be needed"
+
 
 def learning_curves(
     systems: Mapping[str, Sequence[str]],
@@ -39,11 +58,11 @@ def learning_curves(
 
     Raises:
         EvaluationError: A system has another number of sentences than the references.
-        LearningCurveError: There are fewer than two blocks with errors.
+        LearningCurveError: A system has fewer than two blocks with errors; the message names it.
     """
     check_aligned(systems, references)
     blocks = {name: cut_blocks(texts, references, error, block_words) for name, texts in systems.items()}
-    slopes = {name: fit_blocks(mine, model) for name, mine in blocks.items()}
+    slopes = {name: _fit(name, mine, model) for name, mine in blocks.items()}
     first = next(iter(systems))
     return {
         name: LearningCurve(
@@ -51,6 +70,14 @@ def learning_curves(
         )
         for name, mine in blocks.items()
     }
+
+
+def _fit(name: str, blocks: Sequence[Block], model: CurveModel) -> Slope:
+    """Fit the curve of a system; an error names it."""
+    try:
+        return fit_blocks(blocks, model)
+    except LearningCurveError as wrong:
+        raise LearningCurveError(f"{name}: {wrong}") from None
 
 
 def cut_blocks(

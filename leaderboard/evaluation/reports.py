@@ -59,6 +59,7 @@ class Report:
     rows: tuple[tuple[str, tuple[Cell, ...]], ...]
     signatures: dict[str, str]  # by column
     lower_is_better: tuple[str, ...] = ()  # columns
+    notes: tuple[str, ...] = ()  # what a reader would miss, and why it is missing
 
     @property
     def columns(self) -> list[str]:
@@ -72,6 +73,7 @@ class Report:
             ],
             "signatures": self.signatures,
             "lower_is_better": list(self.lower_is_better),
+            "notes": list(self.notes),
         }
 
     def to_csv(self) -> str:
@@ -90,6 +92,7 @@ class Report:
             [
                 "% needs \\usepackage{booktabs}",
                 *(f"% {name}: {signature}" for name, signature in self.signatures.items()),
+                *(f"% {note}" for note in self.notes),
                 r"\begin{tabular}{l" + "r" * len(self.columns) + "}",
                 r"\toprule",
                 " & ".join([self.heading, *map(escape_latex, self.columns)]) + r" \\",
@@ -130,6 +133,7 @@ def score_report(evaluation: Evaluation) -> Report:
         rows,
         {measure.name: measure.signature for measure in evaluation.measures},
         tuple(measure.name for measure in evaluation.measures if not measure.higher_is_better),
+        evaluation.notes,
     )
 
 
@@ -147,10 +151,12 @@ def slope_report(curves: dict[str, LearningCurve], signature: str) -> Report:
         )
         for name, curve in curves.items()
     )
-    return Report("system", rows, {"S": signature}, ("S",))
+    reasons = {name: curve.missing_interval for name, curve in curves.items()}
+    notes = tuple(f"no interval of {name}: {reason}" for name, reason in reasons.items() if reason)
+    return Report("system", rows, {"S": signature}, ("S",), notes)
 
 
-def reliability_report(reliability: Reliability, name: str, signature: str) -> Report:
+def reliability_report(reliability: Reliability, name: str, signature: str, notes: tuple[str, ...] = ()) -> Report:
     """Report the gain and the drift of each document."""
     rows: list[tuple[str, Sequence[float]]] = [
         (each.document, (each.baseline, each.adapted, each.final, each.gain, each.drift))
@@ -162,7 +168,8 @@ def reliability_report(reliability: Reliability, name: str, signature: str) -> R
         (document, tuple(Cell(column, value) for column, value in zip(columns, values, strict=True)))
         for document, values in [*rows, ("mean", means)]
     ]
-    return Report("document", tuple(cells), {name: signature}, () if reliability.higher_is_better else columns[:3])
+    lower_is_better = () if reliability.higher_is_better else columns[:3]
+    return Report("document", tuple(cells), {name: signature}, lower_is_better, notes)
 
 
 def repetition_report(counts: dict[str, RepetitionCounts], signature: str) -> Report:
@@ -177,4 +184,7 @@ def repetition_report(counts: dict[str, RepetitionCounts], signature: str) -> Re
         )
         for name, each in counts.items()
     )
-    return Report("text", rows, {"RR": signature})
+    notes = tuple(
+        f"no rate of {name}: it has no sentence of 4 words" for name, each in counts.items() if each.rate is None
+    )
+    return Report("text", rows, {"RR": signature}, notes=notes)

@@ -119,10 +119,17 @@ def run(arguments: list[str]) -> int:
         advice = f" (see: {context.command_path} --help)" if context else ""
         return _print_error(wrong.format_message() + advice, wrong.exit_code)
     except EXPECTED_ERRORS as failure:
-        return _print_error(str(failure), 2 if isinstance(failure, WRONG_USAGE) else 1)
+        return _print_error(_describe(failure), 2 if isinstance(failure, WRONG_USAGE) else 1)
     if exit_code == INTERRUPTED:
         return _print_error("terminated", TERMINATED) if _terminated else _print_error("interrupted", INTERRUPTED)
     return exit_code
+
+
+def _describe(failure: Exception) -> str:
+    """Return what went wrong; for an error of the operating system, the file first, and no number."""
+    if isinstance(failure, OSError) and failure.filename is not None and failure.strerror:
+        return f"{failure.filename}: {failure.strerror.lower()}"
+    return str(failure)
 
 
 def _print_error(message: str, exit_code: int) -> int:

@@ -1,26 +1,32 @@
 """``banditmt evaluate``: measures of translation and of adaptation, on files or on runs of a store."""
 
-import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from corpora.line_files import read_lines
 from leaderboard.metrics.learning_curve import CurveModel, ErrorRate, LearningCurveError, slope_signature
 from leaderboard.metrics.repetition import WindowPolicy, repetition_counts, repetition_signature
 from leaderboard.metrics.sentence_bleu import Smoothing
-from simulator.cli.stores import JsonOption, StoreOption, open_existing_store
-from simulator.evaluation import EvaluatedTexts, group_by_document, read_files, read_runs, read_table, split_name
-from simulator.tasks import DEFAULT_STORE
+from simulator.cli.evaluate_options import HypothesisFiles, Output, References, TableOrRuns, read_hypotheses
+from simulator.cli.option_groups import expand_option_groups
+from simulator.evaluation import (
+    DOCUMENT,
+    REFERENCE,
+    SOURCE,
+    EvaluatedTexts,
+    TextError,
+    read_named_files,
+    read_table,
+)
 
 if TYPE_CHECKING:  # numpy takes a moment to load, and only these commands need it
+    from leaderboard.evaluation.figures import Figure
     from leaderboard.evaluation.measures import Measure
-    from leaderboard.evaluation.reports import Report
 
 app = typer.Typer(
     name="evaluate",
@@ -29,43 +35,16 @@ app = typer.Typer(
 )
 
 
-class DocumentMetric(StrEnum):
-    """How the held-out part of a document is scored."""
-
-    BLEU = "bleu"
-    TER = "ter"
-
-
-References = Annotated[Path | None, typer.Option(help="File of references.", show_default=False)]
-Hypotheses = Annotated[
-    list[str] | None,
-    typer.Option(help="File of hypotheses, or NAME=FILE. Repeat it for several systems; the first is the baseline."),
-]
-Tsv = Annotated[
-    Path | None,
-    typer.Option(
-        "--tsv", help="TSV file whose first line names the columns: reference, source, document, and the systems."
-    ),
-]
-Runs = Annotated[
-    list[str] | None, typer.Option("--run", help="The id of a run in the store; repeat it for several runs.")
-]
-Csv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
-Latex = Annotated[bool, typer.Option("--latex", help="Print a LaTeX table.")]
-Figure = Annotated[Path | None, typer.Option(help="Write a figure to this file: .svg, .png or .pdf.")]
-
-
 @app.command()
+@expand_option_groups
 def recall(
+    files: HypothesisFiles,
+    others: TableOrRuns,
+    output: Output,
     language: Annotated[
         str | None,
         typer.Option(help="Language of the references, whose stop words do not count. Required unless --subwords."),
     ] = None,
-    references: References = None,
-    hypotheses: Hypotheses = None,
-    tsv: Tsv = None,
-    runs: Runs = None,
-    store: StoreOption = DEFAULT_STORE,
     subwords: Annotated[bool, typer.Option(help="Count every token, stop words included.")] = False,
     training: Annotated[
         Path | None, typer.Option(help="Target side of the training text. Count only words that it does not have.")
@@ -73,10 +52,6 @@ def recall(
     repetitions: Annotated[
         int, typer.Option(help="Report words with up to this many earlier references: 1 for R0 and R1.", min=0, max=9)
     ] = 1,
-    as_json: JsonOption = False,
-    as_csv: Csv = False,
-    as_latex: Latex = False,
-    figure: Figure = None,
 ) -> None:
     """Measure the recall of new words and of words seen once.
 
@@ -93,244 +68,247 @@ def recall(
         measures = recall_measures(language, known=known, max_repetitions=repetitions)
     except ValueError as wrong:
         raise typer.BadParameter(str(wrong)) from None
-    _score(measures, _texts(references, hypotheses, tsv, runs, store), as_json, as_csv, as_latex, figure)
+    _score(measures, read_hypotheses(files, others), output)
 
 
 @app.command()
-def ter(
-    references: References = None,
-    hypotheses: Hypotheses = None,
-    tsv: Tsv = None,
-    runs: Runs = None,
-    store: StoreOption = DEFAULT_STORE,
-    as_json: JsonOption = False,
-    as_csv: Csv = False,
-    as_latex: Latex = False,
-    figure: Figure = None,
-) -> None:
+@expand_option_groups
+def ter(files: HypothesisFiles, others: TableOrRuns, output: Output) -> None:
     """Measure translation edit rate (TER), and corpus BLEU."""
     from leaderboard.evaluation.measures import bleu_measure, ter_measure
 
-    texts = _texts(references, hypotheses, tsv, runs, store)
-    _score([ter_measure(), bleu_measure()], texts, as_json, as_csv, as_latex, figure)
+    _score([ter_measure(), bleu_measure()], read_hypotheses(files, others), output)
 
 
 @app.command("sentence-bleu")
+@expand_option_groups
 def sentence_bleu(
-    references: References = None,
-    hypotheses: Hypotheses = None,
-    tsv: Tsv = None,
-    runs: Runs = None,
-    store: StoreOption = DEFAULT_STORE,
+    files: HypothesisFiles,
+    others: TableOrRuns,
+    output: Output,
     smoothing: Annotated[Smoothing, typer.Option(help="How sentence BLEU is smoothed.")] = Smoothing.ADD_ONE_HIGHER,
-    as_json: JsonOption = False,
-    as_csv: Csv = False,
-    as_latex: Latex = False,
-    figure: Figure = None,
 ) -> None:
     """Measure the mean of sentence BLEU, and corpus BLEU."""
     from leaderboard.evaluation.measures import bleu_measure, sentence_bleu_measure
 
-    texts = _texts(references, hypotheses, tsv, runs, store)
-    _score([sentence_bleu_measure(smoothing), bleu_measure()], texts, as_json, as_csv, as_latex, figure)
+    _score([sentence_bleu_measure(smoothing), bleu_measure()], read_hypotheses(files, others), output)
 
 
 @app.command()
+@expand_option_groups
 def slope(
-    references: References = None,
-    hypotheses: Hypotheses = None,
-    tsv: Tsv = None,
-    runs: Runs = None,
-    store: StoreOption = DEFAULT_STORE,
+    files: HypothesisFiles,
+    others: TableOrRuns,
+    output: Output,
     error: Annotated[ErrorRate, typer.Option(help="How the error of a block is measured.")] = ErrorRate.TER,
     model: Annotated[
         CurveModel, typer.Option(help="Fit the error of each block, or the error over all blocks so far.")
     ] = CurveModel.UNIT,
     block_words: Annotated[int, typer.Option(help="Reference words per block.", min=1)] = 1_000,
-    as_json: JsonOption = False,
-    as_csv: Csv = False,
-    as_latex: Latex = False,
-    figure: Figure = None,
 ) -> None:
     """Measure the percentage slope S of the learning curve.
 
     A system learns if S is below 100, and forgets if S is above 100.
     """
     from leaderboard.evaluation.comparison import EvaluationError
-    from leaderboard.evaluation.figures import learning_figure, save_figure
+    from leaderboard.evaluation.figures import learning_figure
     from leaderboard.evaluation.learning import learning_curves
     from leaderboard.evaluation.reports import slope_report
 
-    texts = _texts(references, hypotheses, tsv, runs, store)
+    texts = read_hypotheses(files, others)
     try:
         curves = learning_curves(texts.systems, texts.references, error=error, model=model, block_words=block_words)
     except (EvaluationError, LearningCurveError) as wrong:
         raise typer.BadParameter(str(wrong)) from None
-    if figure:
-        _refuse_other_figures(figure)
-        save_figure(learning_figure(curves, model, error), figure)
-    signature = slope_signature(error, model, f"{block_words}w")
-    _print(slope_report(curves, signature), as_json, as_csv, as_latex)
+    report = slope_report(curves, slope_signature(error, model, f"{block_words}w"))
+    output.write(report, lambda: learning_figure(curves, model, error))
+
+
+class DocumentMetric(StrEnum):
+    """How the held-out part of a document is scored."""
+
+    BLEU = "bleu"
+    TER = "ter"
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityFiles:
+    """Files of the held-out parts of all documents."""
+
+    references: References = None
+    documents: Annotated[Path | None, typer.Option(help="File with the document id of each line.")] = None
+    baseline: Annotated[Path | None, typer.Option(help="Output without adaptation.")] = None
+    adapted: Annotated[Path | None, typer.Option(help="Output after adapting up to and including each document.")] = (
+        None
+    )
+    final: Annotated[Path | None, typer.Option(help="Output after adapting to all documents.")] = None
 
 
 @app.command()
+@expand_option_groups
 def reliability(
-    references: Annotated[Path, typer.Option(help="References of the held-out parts of all documents.")],
-    documents: Annotated[Path, typer.Option(help="File with the document id of each line.")],
-    baseline: Annotated[Path, typer.Option(help="Output without adaptation.")],
-    adapted: Annotated[Path, typer.Option(help="Output after adapting up to and including each document.")],
-    final: Annotated[Path, typer.Option(help="Output after adapting to all documents.")],
+    files: ReliabilityFiles,
+    others: TableOrRuns,
+    output: Output,
     metric: Annotated[DocumentMetric, typer.Option(help="How a document is scored.")] = DocumentMetric.BLEU,
-    as_json: JsonOption = False,
-    as_csv: Csv = False,
-    as_latex: Latex = False,
 ) -> None:
     """Measure what a system forgets while it keeps adapting.
 
-    Prints its backward reliability: for each document, the gain after adapting to it, and the drift since then.
+    Prints its backward reliability: for each document, the gain after adapting to it, and the drift since then. Files
+    and the TSV file (columns reference, document, baseline, adapted, final) have the held-out parts only. Of three runs
+    (--run BASELINE --run ADAPTED --run FINAL), the last third of each document counts.
     """
-    from leaderboard.evaluation.comparison import EvaluationError, check_aligned
+    from leaderboard.evaluation.comparison import EvaluationError
+    from leaderboard.evaluation.documents import score_documents
+    from leaderboard.evaluation.figures import reliability_figure
     from leaderboard.evaluation.measures import bleu_measure, ter_measure
     from leaderboard.evaluation.reports import reliability_report
-    from leaderboard.metrics.reliability import DocumentScores, backward_reliability
 
     measure = ter_measure() if metric is DocumentMetric.TER else bleu_measure()
-    ids, texts = list(read_lines(documents)), list(read_lines(references))
-    outputs = {file.name: list(read_lines(file)) for file in (baseline, adapted, final)}
+    texts, notes = _read_held_out_parts(files, others)
     try:
-        check_aligned({documents.name: ids, **outputs}, texts)
+        found = score_documents(texts.systems, texts.references, texts.documents, measure)
     except EvaluationError as wrong:
         raise typer.BadParameter(str(wrong)) from None
-    gold = group_by_document(ids, texts)
-    grouped = [group_by_document(ids, list(read_lines(file))) for file in (baseline, adapted, final)]
+    report = reliability_report(found, measure.name, measure.signature, notes)
+    output.write(report, lambda: reliability_figure(found, measure.name))
 
-    def score(document: str, output: dict[str, list[str]]) -> float:
-        rows = measure.statistics(output[document], gold[document])
-        return measure.score([sum(column) for column in zip(*rows, strict=True)]) or 0.0
 
-    scores = [DocumentScores(name, *(score(name, output) for output in grouped)) for name in gold]
-    found = backward_reliability(scores, higher_is_better=measure.higher_is_better)
-    _print(reliability_report(found, measure.name, measure.signature), as_json, as_csv, as_latex)
+def _read_held_out_parts(files: ReliabilityFiles, others: TableOrRuns) -> tuple[EvaluatedTexts, tuple[str, ...]]:
+    """Return the held-out parts of documents as translated by three systems, and notes on what is left out."""
+    from leaderboard.evaluation.documents import ADAPTED, BASELINE, FINAL
+
+    names = (BASELINE, ADAPTED, FINAL)
+    paths = (files.references, files.documents, files.baseline, files.adapted, files.final)
+    options = "--references, --documents, --baseline, --adapted and --final"
+    others.refuse_other_inputs(files=any(paths), options=options)
+    if others.runs:
+        return _last_thirds(others, names)
+    if others.tsv:
+        texts = read_table(others.tsv, (REFERENCE, DOCUMENT, *names))
+        return texts, ()
+    given = [path for path in paths if path]
+    if len(given) < len(paths):
+        raise typer.BadParameter(f"{options} go together")
+    references, documents, *outputs = (list(read_lines(path)) for path in given)
+    return EvaluatedTexts(dict(zip(names, outputs, strict=True)), references, documents=documents), ()
+
+
+def _last_thirds(others: TableOrRuns, names: Sequence[str]) -> tuple[EvaluatedTexts, tuple[str, ...]]:
+    """Return the last third of each document of a phase, as three runs translated it."""
+    from leaderboard.evaluation.comparison import EvaluationError, check_aligned
+    from leaderboard.evaluation.documents import held_out_places
+
+    if len(others.runs or ()) != len(names):
+        raise typer.BadParameter(f"--run is given three times, for {', '.join(names)} in this order")
+    texts = others.read_runs()
+    if not texts.documents:
+        raise TextError(f"phase {texts.phase} has no documents, and reliability is measured by document")
+    systems = dict(zip(names, texts.systems.values(), strict=True))
+    try:
+        check_aligned(systems, texts.references)
+    except EvaluationError as wrong:
+        raise typer.BadParameter(str(wrong)) from None
+    places, too_short = held_out_places(texts.documents)
+    if not places:
+        raise TextError("no document has three sentences, of which the last third could be held out")
+    held_out = EvaluatedTexts(
+        {name: [output[place] for place in places] for name, output in systems.items()},
+        [texts.references[place] for place in places],
+        documents=[texts.documents[place] for place in places],
+    )
+    return held_out, (f"left out: {len(too_short):,} documents of fewer than three sentences",) if too_short else ()
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFiles:
+    """Files of source sentences and their documents."""
+
+    sources: Annotated[
+        list[str] | None, typer.Option(help="File of source sentences, or NAME=FILE. Repeat it for several texts.")
+    ] = None
+    documents: Annotated[
+        Path | None, typer.Option(help="File with the document id of each line, to print a rate per document.")
+    ] = None
 
 
 @app.command()
+@expand_option_groups
 def repetition(
-    sources: Annotated[
-        list[str], typer.Option(help="File of source sentences, or NAME=FILE. Repeat it for several texts.")
-    ],
-    documents: Annotated[
-        Path | None, typer.Option(help="File with the document id of each line, to print a rate per document.")
-    ] = None,
+    files: SourceFiles,
+    others: TableOrRuns,
+    output: Output,
     window: Annotated[int, typer.Option(help="Words per window.", min=4)] = 1_000,
     policy: Annotated[
         WindowPolicy, typer.Option(help="Whether windows slide by one word, or lie side by side.")
     ] = WindowPolicy.SLIDING,
-    as_json: JsonOption = False,
-    as_csv: Csv = False,
-    as_latex: Latex = False,
 ) -> None:
     """Measure how much a text repeats itself.
 
-    Prints the repetition rate. The higher it is, the more a system can gain by adapting.
+    Prints the repetition rate. The higher it is, the more a system can gain by adapting. The text is that of the
+    sources: of files, of the column source of a TSV file, or of the rounds that a run has played.
     """
+    from leaderboard.evaluation.figures import repetition_figure
     from leaderboard.evaluation.reports import repetition_report
 
-    texts: dict[str, list[str]] = {}
-    for each in sources:
-        name, path = split_name(each)
-        texts[name] = list(read_lines(path))
-    if documents:
-        if len(texts) > 1:
-            raise typer.BadParameter("--documents needs exactly one file of sources")
-        (text,) = texts.values()
-        texts.update(group_by_document(list(read_lines(documents)), text))
+    texts = _read_sources(files, others)
     for name, text in texts.items():
         if not any(sentence.strip() for sentence in text):
             raise typer.BadParameter(f"{name} has no words: there is nothing to measure")
     counts = {name: repetition_counts(text, window=window, policy=policy) for name, text in texts.items()}
-    _print(repetition_report(counts, repetition_signature(policy, window)), as_json, as_csv, as_latex)
+    report = repetition_report(counts, repetition_signature(policy, window))
+    output.write(report, lambda: repetition_figure(counts))
 
 
-def _texts(
-    references: Path | None, hypotheses: Sequence[str] | None, tsv: Path | None, runs: Sequence[str] | None, store: str
-) -> EvaluatedTexts:
-    """Return the texts from the one source that the options name; raise BadParameter if they name none or several."""
-    places = [bool(references or hypotheses), tsv is not None, bool(runs)]
-    if sum(places) != 1:
-        raise typer.BadParameter("give --references and --hypotheses, or --tsv, or --run")
-    if tsv:
-        return read_table(tsv)
-    if runs:
-        opened = open_existing_store(store)
-        try:
-            return read_runs(opened, runs)
-        finally:
-            opened.close()
-    if not references or not hypotheses:
-        raise typer.BadParameter("--references and --hypotheses go together")
-    return read_files(references, hypotheses)
+def _read_sources(files: SourceFiles, others: TableOrRuns) -> dict[str, Sequence[str]]:
+    """Return the sentences of each text, and of each document if there is only one text and its documents are known."""
+    others.refuse_other_inputs(files=bool(files.sources or files.documents), options="--sources")
+    documents: Sequence[str] = ()
+    if others.runs:
+        phases = others.read_phases()
+        texts = {phase: each.sources for phase, each in phases.items()}
+        if len(phases) == 1:
+            (documents,) = (each.documents for each in phases.values())
+    elif others.tsv:
+        table = read_table(others.tsv, (SOURCE,))
+        texts, documents = {others.tsv.name.partition(".")[0]: table.sources}, table.documents
+    else:
+        if not files.sources or (files.documents and len(files.sources) > 1):
+            raise typer.BadParameter("--documents needs exactly one file of sources")
+        texts = read_named_files(files.sources)
+        documents = list(read_lines(files.documents)) if files.documents else ()
+    return {**texts, **_by_document(texts, documents)} if documents else texts
 
 
-def _score(
-    measures: Sequence["Measure"],
-    texts: EvaluatedTexts,
-    as_json: bool,
-    as_csv: bool,
-    as_latex: bool,
-    figure: Path | None,
-) -> None:
+def _by_document(texts: dict[str, Sequence[str]], documents: Sequence[str]) -> dict[str, list[str]]:
+    from leaderboard.evaluation.comparison import EvaluationError
+    from leaderboard.evaluation.documents import group_by_document
+
+    ((name, text),) = texts.items()
+    try:
+        grouped = group_by_document(documents, text)
+    except EvaluationError as wrong:
+        raise typer.BadParameter(str(wrong)) from None
+    if name in grouped:
+        raise TextError(f"both the text and a document are called {name}: give the text another name, NAME=FILE")
+    return grouped
+
+
+def _score(measures: Sequence["Measure"], texts: EvaluatedTexts, output: Output) -> None:
+    """Score all systems on all measures; a figure shows their differences from the first."""
     from leaderboard.evaluation.comparison import EvaluationError, difference_curves, evaluate
-    from leaderboard.evaluation.figures import difference_figure, save_figure
+    from leaderboard.evaluation.figures import difference_figure
     from leaderboard.evaluation.reports import score_report
 
+    if output.figure and len(texts.systems) < 2:
+        raise typer.BadParameter("--figure draws differences from the first system: give at least two systems")
     try:
         evaluation = evaluate(texts.systems, texts.references, measures)
     except EvaluationError as wrong:
         raise typer.BadParameter(str(wrong)) from None
-    if figure:
-        _refuse_other_figures(figure)
-        if len(texts.systems) < 2:
-            raise typer.BadParameter("--figure draws differences from the first system: give at least two systems")
+
+    def draw() -> "Figure":
         curves = {measure.name: difference_curves(texts.systems, texts.references, measure) for measure in measures}
-        save_figure(difference_figure(curves, next(iter(texts.systems))), figure)
-    _print(score_report(evaluation), as_json, as_csv, as_latex)
+        return difference_figure(curves, next(iter(texts.systems)))
 
-
-def _refuse_other_figures(path: Path) -> None:
-    from leaderboard.evaluation.figures import FORMATS
-
-    if path.suffix not in FORMATS:
-        raise typer.BadParameter(f"--figure ends with {', '.join(FORMATS)}, but got {path.name}")
-
-
-def _print(report: "Report", as_json: bool, as_csv: bool, as_latex: bool) -> None:
-    if sum((as_json, as_csv, as_latex)) > 1:
-        raise typer.BadParameter("--json, --csv and --latex exclude each other")
-    if as_json:
-        typer.echo(json.dumps(report.as_dict(), ensure_ascii=False, indent=2))
-    elif as_csv:
-        typer.echo(report.to_csv(), nl=False)
-    elif as_latex:
-        typer.echo(report.to_latex(), nl=False)
-    else:
-        _print_table(report)
-
-
-def _print_table(report: "Report") -> None:
-    table = Table(box=None, padding=(0, 1), header_style="bold")
-    table.add_column(report.heading, overflow="fold")
-    for column in report.columns:
-        table.add_column(column + (" (lower is better)" if column in report.lower_is_better else ""), justify="right")
-    for name, cells in report.rows:
-        table.add_row(name, *(cell.text().replace(" (", "\n(") for cell in cells))
-    console = Console()
-    console.print(table)
-    if any(cell.interval or cell.difference for _, cells in report.rows for cell in cells):
-        console.print(
-            "[low, high]: 95 % interval; (...): difference from the first row",
-            style="dim",
-            highlight=False,
-            markup=False,
-        )
-    for signature in dict.fromkeys(report.signatures.values()):
-        console.print(signature, style="dim", highlight=False, markup=False, soft_wrap=True)
+    output.write(score_report(evaluation), draw)

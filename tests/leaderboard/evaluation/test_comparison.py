@@ -87,6 +87,36 @@ def test_what_nobody_can_be_measured_on_has_no_score():
     assert [each.value for each in score] == [None, None, None]
 
 
+def repeated_words(sentences, repetitions):
+    """References of words that are new, but for some sentences that repeat the word of the one before."""
+    words = [f"w{number - (number in repetitions)}" for number in range(sentences)]
+    return words, [word if number % 2 else "x" for number, word in enumerate(words)]
+
+
+def test_an_interval_rests_on_the_resamples_that_have_anything_to_measure():
+    references, hypotheses = repeated_words(25, repetitions={4, 9, 14, 19})  # 25 blocks, of which 4 have a word for R1
+    evaluation = evaluate({"one": hypotheses, "other": references}, references, recall_measures(None))
+    r1 = evaluation.scores["one"][1]
+    assert (r1.value, r1.interval) == (50.0, (0.0, 100.0))
+    assert known(evaluation.scores["other"][1].difference).mean == 50.0
+    assert evaluation.notes == ()
+
+
+def test_an_interval_that_would_rest_on_one_block_is_left_out_and_the_notes_say_so():
+    references, hypotheses = repeated_words(25, repetitions={9})
+    evaluation = evaluate({"one": hypotheses, "other": references}, references, recall_measures(None))
+    assert [score.interval is None for score in evaluation.scores["one"]] == [False, True, False]
+    assert [score.difference is None for score in evaluation.scores["other"]] == [False, True, False]
+    assert evaluation.notes == ("no interval of R1: too few sentences have such words",)
+
+
+def test_notes_say_why_there_is_no_score_or_no_interval_at_all():
+    nothing = evaluate({"one": ["a"]}, ["the"], recall_measures("en"))
+    assert nothing.notes == ("no R0, R1, R0+1: the references have no such words",)
+    few = evaluate(SYSTEMS, REFERENCES, [ter_measure(), bleu_measure()])
+    assert few.notes == ("no intervals: they need at least 10 sentences, and there are 2",)
+
+
 def test_a_difference_curve_scores_all_sentences_up_to_each():
     r1 = recall_measures(None)[1]
     assert difference_curves(SYSTEMS, REFERENCES, r1) == {"adapted": [(2, pytest.approx(100 / 3))]}

@@ -44,8 +44,15 @@ def test_points_hold_errors_and_the_fitted_curve_in_percent():
 
 
 def test_one_block_is_refused():
-    with pytest.raises(LearningCurveError, match=r"at least 2 blocks with errors, but got 1 \(of 1 blocks\)"):
+    with pytest.raises(LearningCurveError, match=r"^one: .* at least 2 blocks with errors, but got 1 \(of 1 blocks\)"):
         learning_curves({"one": ["a x"]}, ["a b"])
+
+
+def test_the_system_without_a_curve_is_named():
+    references = ["a b", "a c", "a d"]
+    systems = {"weak": ["x", "x", "x"], "perfect": references}
+    with pytest.raises(LearningCurveError, match=r"^perfect: a learning curve needs at least 2 blocks with errors"):
+        learning_curves(systems, references, block_words=2)
 
 
 def test_texts_of_different_lengths_are_refused():

@@ -5,7 +5,13 @@ import json
 import pytest
 
 from leaderboard.evaluation.comparison import difference_curves, evaluate
-from leaderboard.evaluation.figures import difference_figure, learning_figure, save_figure
+from leaderboard.evaluation.figures import (
+    difference_figure,
+    learning_figure,
+    reliability_figure,
+    repetition_figure,
+    save_figure,
+)
 from leaderboard.evaluation.learning import learning_curves
 from leaderboard.evaluation.measures import ter_measure
 from leaderboard.evaluation.reports import (
@@ -41,6 +47,7 @@ def test_scores_as_json():
         ],
         "signatures": {"TER": "TER|nrefs:1|case:mixed|tok:none|norm:no|punct:yes|asian:no|v:1"},
         "lower_is_better": ["TER"],
+        "notes": ["no intervals: they need at least 10 sentences, and there are 1"],
     }
 
 
@@ -54,6 +61,29 @@ def test_scores_as_latex_are_escaped():
     table = score_report(evaluate(SYSTEMS, REFERENCES, [ter_measure()])).to_latex()
     assert r"=a\_b & 0.0 \\" in table
     assert r"\begin{tabular}{lr}" in table
+
+
+def test_a_latex_table_says_in_a_comment_what_is_missing():
+    table = score_report(evaluate(SYSTEMS, REFERENCES, [ter_measure()])).to_latex()
+    assert "% no intervals: they need at least 10 sentences, and there are 1\n" in table
+
+
+def test_a_slope_says_why_it_has_no_interval():
+    references, weak, _ = made_up(200)
+    few = learning_curves({"weak": weak}, references, block_words=400)
+    assert slope_report(few, "S|v:1").notes == (
+        "no interval of weak: an interval needs at least 10 blocks, and there are 3",
+    )
+    perfect = [*references[:20], *weak[20:]]
+    without_errors = learning_curves({"weak": weak, "other": perfect}, references, block_words=100)
+    assert slope_report(without_errors, "S|v:1").notes == (
+        "no interval of other: 1 of 14 blocks have no errors, whose logarithm would be needed",
+    )
+
+
+def test_a_text_without_a_repetition_rate_says_why():
+    report = repetition_report({"short": repetition_counts(["a b c", "a"])}, "RR|v:1")
+    assert report.notes == ("no rate of short: it has no sentence of 4 words",)
 
 
 def test_a_slope_tells_its_blocks():
@@ -86,6 +116,11 @@ def test_figures_are_drawn_in_the_format_of_their_name(tmp_path, suffix):
     save_figure(difference_figure(curves, "weak"), tmp_path / f"difference{suffix}")
     learning = learning_curves(systems, references, block_words=100)
     save_figure(learning_figure(learning, CurveModel.UNIT, ErrorRate.TER), tmp_path / f"learning{suffix}")
+    reliability = backward_reliability([DocumentScores("d1", 20, 30, 25), DocumentScores("d2", 10, 20, 20)])
+    save_figure(reliability_figure(reliability, "BLEU"), tmp_path / f"reliability{suffix}")
+    rates = {"text": repetition_counts(["a b c d a b c d"]), "short": repetition_counts(["a b"])}
+    save_figure(repetition_figure(rates), tmp_path / f"repetition{suffix}")
+    assert len(list(tmp_path.iterdir())) == 4
     assert all(file.stat().st_size > 1_000 for file in tmp_path.iterdir())
 
 

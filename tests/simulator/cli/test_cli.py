@@ -48,7 +48,8 @@ def test_wrong_usage_is_one_line_and_exit_code_2(arguments, message, capsys):
 @pytest.mark.parametrize(
     ("error", "code", "message"),
     [
-        (FileNotFoundError(2, "No such file", "task"), 1, "banditmt: [Errno 2] No such file: 'task'"),
+        (FileNotFoundError(2, "No such file", "task"), 1, "banditmt: task: no such file"),
+        (OSError("the network is down"), 1, "banditmt: the network is down"),
         (LayoutError("two\nlines"), 1, "banditmt: two lines"),
         (KeyboardInterrupt(), 130, "banditmt: interrupted"),
         (typer.BadParameter("7 is too many"), 2, "banditmt: Invalid value: 7 is too many"),

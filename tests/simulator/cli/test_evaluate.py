@@ -137,17 +137,25 @@ def test_runs_of_a_store(capsys, played):
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["recall", "--language", "tlh"], "no stop words for language 'tlh'; there are for af, ar"),
+        (
+            ["recall", "--language", "tlh"],
+            "no stop words for language 'tlh' (did you mean 'tl'?); docs/evaluation.md lists",
+        ),
+        (["recall", "--language", ""], "no stop words for language ''; docs/evaluation.md lists"),
         (["recall"], "give either --language, whose stop words do not count, or --subwords"),
         (["recall", "--subwords", "--language", "en"], "give either --language"),
-        (["slope"], "at least 2 blocks with errors, but got 1 (of 1 blocks)"),
+        (["slope"], "static: a learning curve needs at least 2 blocks with errors, but got 1 (of 1 blocks)"),
         (["ter", "--figure", "figure.gif"], "--figure ends with .svg, .png, .pdf, but got figure.gif"),
+        (["ter", "--figure", "."], "--figure ends with .svg, .png, .pdf, but got"),
+        (["ter", "--figure", "folder.svg"], "--figure folder.svg is a folder: give the name of a file in it"),
+        (["ter", "--figure", "no/such/figure.svg"], "--figure no/such/figure.svg: there is no folder no/such"),
         (["ter", "--json", "--csv"], "--json, --csv and --latex exclude each other"),
         (["ter", "--tsv", "x.tsv"], "give --references and --hypotheses, or --tsv, or --run"),
         (["sentence-bleu", "--smoothing", "magic"], "'magic' is not one of 'add-one-higher', 'add-one'"),
     ],
 )
-def test_wrong_usage_is_one_line(capsys, files, arguments, complaint):
+def test_wrong_usage_is_one_line(capsys, files, tmp_path, arguments, complaint):
+    (tmp_path / "folder.svg").mkdir()
     assert run(["evaluate", *arguments, *files]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert complaint in line
@@ -174,13 +182,15 @@ def test_a_figure_of_differences_needs_two_systems(capsys, files):
 
 def test_two_systems_of_one_name_are_refused(capsys, files):
     assert run(["evaluate", "ter", *files, "--hypotheses", "static.en"]) == 1
-    assert "two systems are called static; give them names: NAME=PATH" in capsys.readouterr().err
+    assert "two files are called static; give them names: NAME=PATH" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        ("mine\ta\n", "its first line should name different columns, one of them 'reference'"),
+        ("mine\ta\n", ":1: its first line should name the columns, but reference is missing"),
+        ("", ":1: its first line should name the columns, but reference is missing"),
+        ("reference\tmine\tmine\n", ":1: names the column 'mine' twice"),
         ("reference\tmine\nonly one\n", ":2: has 1 columns, but the header has 2"),
         ("reference\tsource\na\tb\n", "there is no system to evaluate"),
     ],
