@@ -102,6 +102,22 @@ class Competition:
     def run_folder(self, spec: RunSpec) -> Path:
         return self.folder / self.phase / spec.label
 
+    def under_begun_names(self, specs: Sequence[RunSpec]) -> list[RunSpec]:
+        """Return these runs; one that an earlier version began under another name keeps that name.
+
+        Earlier versions called the first of several seeds ``SYSTEM.s1``, and any seed that was played alone ``SYSTEM``.
+        """
+        return [self._under_begun_name(spec) for spec in specs]
+
+    def _under_begun_name(self, spec: RunSpec) -> RunSpec:
+        for name in (spec.name, _name_with_seed(spec.system, spec.seed), spec.system):
+            named = replace(spec, name=name)
+            with suppress(LearnerError):  # damage is reported when the run is resumed
+                begun = RunFolder(self.run_folder(named)).details()
+                if begun and (begun.settings.get("system"), begun.settings.get("seed")) == (spec.system, spec.seed):
+                    return named
+        return spec
+
 
 class LastStatus:
     """The last known status of a run, for a run that ends without a report."""
@@ -135,14 +151,24 @@ def run_specs(systems: Sequence[str], seeds: int = 1) -> list[RunSpec]:
 
     Raises UnknownSystemError for a system that the registry does not have.
     """
-    specs = []
-    for name in dict.fromkeys(systems):
-        system = find_system(name)
-        if seeds == 1 or not system.stochastic:
-            specs.append(RunSpec(name))
-        else:
-            specs += [RunSpec(name, seed, f"{name}.s{seed}") for seed in range(1, seeds + 1)]
-    return specs
+    return [
+        seeded_run(name, seed)
+        for name in dict.fromkeys(systems)
+        for seed in range(1, (seeds if find_system(name).stochastic else 1) + 1)
+    ]
+
+
+def seeded_run(system: str, seed: int) -> RunSpec:
+    """Return the run of a system with a seed, under one name in all commands, so that none plays it a second time.
+
+    The run with seed 1 has the name of its system. Raises UnknownSystemError.
+    """
+    is_another_seed = find_system(system).stochastic and seed != 1
+    return RunSpec(system, seed, _name_with_seed(system, seed) if is_another_seed else "")
+
+
+def _name_with_seed(system: str, seed: int) -> str:
+    return f"{system}.s{seed}"
 
 
 def compete(

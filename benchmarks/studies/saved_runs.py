@@ -6,7 +6,7 @@ on another kind of processor, so the digests of the models are saved, too.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -42,11 +42,13 @@ class SavedRuns:
         return [StudyRun.read(path) for path in sorted(self._folder.glob(f"*{FILE_SUFFIX}"))]
 
     def find(self, specs: Sequence[RunSpec], task: TaskIdentity, layout: Layout) -> list[StudyRun]:
-        """Return the saved ones of these runs.
+        """Return the saved ones of these runs, which may have been saved under other names.
 
         Exit if they are of another task, incomplete, or began with an unknown seed model.
         """
-        found = [StudyRun.read(path) for spec in specs if (path := self._path(spec)).exists()]
+        wanted = {(spec.system, spec.seed): spec for spec in specs}
+        saved = {(run.spec.system, run.spec.seed): run for run in self.read_all()}
+        found = [saved[key] for key in wanted if key in saved]
         if not found:
             return []
         saved_task, saved_models = self._origin()
@@ -58,7 +60,7 @@ class SavedRuns:
         for run in found:
             if (len(run.rewards), len(run.passes)) != (layout.total, layout.blocks):
                 raise SystemExit(f"{self._path(run.spec)} is incomplete: remove it, and the run is played again")
-        return found
+        return [replace(run, spec=wanted[run.spec.system, run.spec.seed]) for run in found]
 
     def merge_models(self, kept: Sequence[StudyRun], models: Mapping[str, str]) -> dict[str, str]:
         """Return the digests of all seed models of saved and new runs; exit if a model has two digests."""

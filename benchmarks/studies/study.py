@@ -57,10 +57,10 @@ def run_study(study: Study) -> list[StudyRun]:
     _claim_folder(given.folder, options)
     task = Task.open(given.task) if given.task else make_task(given.folder / "task", given)
     identity, saved = TaskIdentity(options, task.digest), SavedRuns((given.out or given.folder) / RUNS)
-    specs = run_specs(given.systems, given.seeds)
+    competition = _load_competition(given.folder, task)
+    specs = competition.under_begun_names(run_specs(given.systems, given.seeds))
     kept = saved.find(specs, identity, task.description.phases[PHASE]) if given.keep else []
     missing = [spec for spec in specs if spec not in {run.spec for run in kept}]
-    competition = _load_competition(given.folder, task)
     models = saved.merge_models(kept, _train_models(competition, missing, task, given.steps))
     _check_settings_of_runs(competition, missing)
     statuses = compete(competition, missing, processes=given.processes, watch=print_end) if missing else []

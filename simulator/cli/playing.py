@@ -50,20 +50,22 @@ def play(
     store: StoreOption = DEFAULT_STORE,
     url: UrlOption = None,
     api_key: ApiKeyOption = None,
-    name: Annotated[str, typer.Option(help="The name on the leaderboard. Default: the system's name.")] = "",
+    name: Annotated[
+        str, typer.Option(help="The name on the leaderboard. Default: SYSTEM, or SYSTEM.sN with another seed than 1.")
+    ] = "",
     seed: Annotated[int, typer.Option(help="The random seed of the learner.", min=0)] = 1,
     models: ModelsOption = DEFAULT_MODELS,
     runs: RunsOption = DEFAULT_RUNS,
     as_json: JsonOption = False,
 ) -> None:
     """Play one run. If it is interrupted, the same command resumes it."""
-    from learners.systems.registry import find_system
-    from simulator.competition import Competition, RunSpec, play_run
+    from simulator.competition import Competition, play_run, seeded_run
 
-    find_system(system)
-    spec = RunSpec(system, seed, name)
+    competition = Competition(store, phase, models, runs)
+    spec = seeded_run(system, seed)
+    spec = replace(spec, name=name) if name else competition.under_begun_names([spec])[0]
     check_name(spec.label, "system")
-    competition = _at_service(context, Competition(store, phase, models, runs), [system], task, url, api_key)
+    competition = _at_service(context, competition, [system], task, url, api_key)
     with run_bars(competition, [spec]) as watch:
         status = play_run(competition, spec, watch=watch)
     _print_results([status], as_json=as_json)
@@ -77,7 +79,9 @@ def compete(
     store: StoreOption = DEFAULT_STORE,
     url: UrlOption = None,
     api_key: ApiKeyOption = None,
-    seeds: Annotated[int, typer.Option(help="The number of runs of each system with randomness.", min=1)] = 1,
+    seeds: Annotated[
+        int, typer.Option(help="The number of runs of each system with randomness: seeds 1 to N.", min=1)
+    ] = 1,
     processes: Annotated[int | None, typer.Option(help="Runs at a time. Default: the number of cores.", min=1)] = None,
     models: ModelsOption = DEFAULT_MODELS,
     runs: RunsOption = DEFAULT_RUNS,
@@ -86,10 +90,9 @@ def compete(
     """Play many runs side by side. If it is interrupted, the same command resumes it."""
     from simulator import competition as competitions
 
-    specs = competitions.run_specs(systems, seeds)
-    competition = _at_service(
-        context, competitions.Competition(store, phase, models, runs), systems, task, url, api_key
-    )
+    competition = competitions.Competition(store, phase, models, runs)
+    specs = competition.under_begun_names(competitions.run_specs(systems, seeds))
+    competition = _at_service(context, competition, systems, task, url, api_key)
     with run_bars(competition, specs) as watch:
         statuses = competitions.compete(competition, specs, processes=processes, watch=watch)
     _print_results(statuses, as_json=as_json)

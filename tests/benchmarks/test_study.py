@@ -145,6 +145,13 @@ def test_only_the_runs_saved_last_are_kept(saved):
     assert [run.spec.system for run in saved.read_all()] == ["BNMT-EL"]
 
 
+def test_a_run_that_was_saved_under_a_former_name_is_kept(tmp_path):
+    saved = SavedRuns(tmp_path / "runs")
+    saved.save([replace(LEARNER, spec=RunSpec("BNMT-EL", 1, "BNMT-EL.s1"))], TASK, BEGUN_WITH)
+    (kept,) = saved.find([RunSpec("BNMT-EL"), RunSpec("BNMT-EL", 2, "BNMT-EL.s2")], TASK, LAYOUT)
+    assert kept.spec == RunSpec("BNMT-EL")
+
+
 def test_a_missing_folder_has_no_runs(tmp_path):
     empty = SavedRuns(tmp_path / "nowhere")
     assert empty.find(RUNS, TASK, LAYOUT) == []

@@ -33,6 +33,7 @@ from simulator.competition import (
     compete,
     play_run,
     run_specs,
+    seeded_run,
 )
 from tests.simulator.small_task import make_competition
 
@@ -72,13 +73,47 @@ def final_state(competition, spec):
 
 
 def test_each_system_plays_with_each_seed_and_static_ones_once():
-    listed = run_specs(["copy-source", "BNMT-EL", "copy-source"], seeds=2)
+    listed = run_specs(["copy-source", "BNMT-EL", "copy-source"], seeds=3)
     assert listed == [
         RunSpec("copy-source"),
-        RunSpec("BNMT-EL", 1, "BNMT-EL.s1"),
+        RunSpec("BNMT-EL"),
         RunSpec("BNMT-EL", 2, "BNMT-EL.s2"),
+        RunSpec("BNMT-EL", 3, "BNMT-EL.s3"),
     ]
-    assert [one.label for one in run_specs(["BNMT-EL"])] == ["BNMT-EL"]
+
+
+def test_more_seeds_add_runs_and_leave_the_others_as_they_are():
+    assert run_specs(["BNMT-EL", "SMT-EL-WORDS"], seeds=1) == [RunSpec("BNMT-EL"), RunSpec("SMT-EL-WORDS")]
+    assert set(run_specs(["BNMT-EL"], seeds=1)) < set(run_specs(["BNMT-EL"], seeds=2))
+
+
+def test_a_seed_has_the_same_name_alone_and_among_others():
+    assert [seeded_run("BNMT-EL", seed) for seed in (1, 2)] == run_specs(["BNMT-EL"], seeds=2)
+    assert seeded_run("BNMT-EL", 0).label == "BNMT-EL.s0"
+    assert seeded_run("copy-source", 2).label == "copy-source"  # all its seeds are the same
+
+
+@pytest.mark.parametrize(
+    ("seed", "former_name"),
+    [(1, "BNMT-EL.s1"), (2, "BNMT-EL")],  # the first of several seeds; any seed of ``play``
+)
+def test_a_run_that_has_a_name_of_earlier_versions_is_resumed_under_it(competition, tmp_path, seed, former_name):
+    here, former = new_ledger(competition, tmp_path), RunSpec("BNMT-EL", seed, former_name)
+    play_run(here, former)
+    played = journal(here, former)
+    assert here.under_begun_names(run_specs(["BNMT-EL"], seeds=2))[seed - 1] == former
+    assert compete(here, here.under_begun_names([seeded_run("BNMT-EL", seed)]))[0].state is PlayState.FINISHED
+    assert journal(here, former) == played
+    assert [folder.name for folder in (here.folder / "dev").iterdir()] == [former_name]
+
+
+def test_a_run_of_another_seed_is_not_resumed(competition, tmp_path):
+    here = new_ledger(competition, tmp_path)
+    play_run(here, RunSpec("BNMT-EL", 7))
+    specs = run_specs(["BNMT-EL"], seeds=2)
+    assert here.under_begun_names(specs) == specs
+    (here.run_folder(RunSpec("BNMT-EL")) / "run").write_bytes(b"damaged")
+    assert here.under_begun_names(specs) == specs  # the damage is reported when the run is resumed
 
 
 def test_unknown_systems_are_refused_before_the_first_round():

@@ -65,6 +65,18 @@ def test_pretrain_play_compete(capsys, task, folders, tmp_path):
     assert "train it with banditmt pretrain" in ends[1]["message"]
 
 
+def test_more_seeds_do_not_play_the_first_one_again_under_another_name(capsys, task, folders, tmp_path):
+    making = ["pretrain", "BNMT-EL", "--task", task, "--models", str(tmp_path / "models")]
+    printed(capsys, [*making, "--size", "tiny", "--steps", "5"])
+    on_mock = ["--phase", "mock", "--task", task, *folders, "--json"]
+    (alone,) = json.loads(printed(capsys, ["compete", "BNMT-EL", *on_mock]).out)
+    (second,) = json.loads(printed(capsys, ["play", "BNMT-EL", "--seed", "2", *on_mock]).out)
+    both = json.loads(printed(capsys, ["compete", "BNMT-EL", "--seeds", "2", *on_mock]).out)
+    assert [(end["name"], end["seed"], end["rounds"]) for end in both] == [("BNMT-EL", 1, 5), ("BNMT-EL.s2", 2, 5)]
+    assert [end["reward"] for end in both] == pytest.approx([alone["reward"], second["reward"]])
+    assert sorted(folder.name for folder in (tmp_path / "mock").iterdir()) == ["BNMT-EL", "BNMT-EL.s2"]
+
+
 @pytest.mark.parametrize("terminal", [False, True])
 def test_compete_prints_a_failure_while_other_runs_play(terminal, capsys, task, folders, monkeypatch):
     if terminal:
