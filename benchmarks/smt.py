@@ -1,6 +1,7 @@
 """The speed of the statistical decoders, compared with the same code uncompiled in the same run.
 
-Also prints the time of training per 100,000 sentence pairs, and its peak memory. Times are CPU seconds of one core.
+Also prints the time of training per 100,000 sentence pairs, that of word alignment compared with sil-thot's fast_align,
+and the peak memory. Times are CPU seconds of one core.
 """
 
 import argparse
@@ -16,10 +17,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from thot.alignment import FastAlignModel
 
 from benchmarks.harness.memory import peak_megabytes
 from corpora.synth import CorpusGenerator
 from learners.smt.configs import DecoderKind
+from learners.smt.fast_align import ITERATIONS, FastAlign
 from learners.smt.translator import SmtTranslator
 
 TRAINING_PAIRS = 5_000
@@ -70,11 +73,37 @@ def train(count: int, path: Path) -> None:
         print(f"  {name:12}{seconds * 100_000 / count:8.0f} s per 100,000 pairs")
     total = sum(seconds for _, seconds in stages.seconds)
     print(f"  {'all':12}{total * 100_000 / count:8.0f} s per 100,000 pairs")
+    compare_aligners(pairs)
     peak = peak_megabytes(resource.RUSAGE_SELF)
     start = time.process_time()
     SmtTranslator.load(path)
     loading = time.process_time() - start
     print(f"  peak memory {peak:,.0f} MB; model file {path.stat().st_size / 1e6:,.0f} MB, mapped in {loading:.2f} s")
+
+
+def compare_aligners(pairs: Sequence[tuple[str, str]]) -> None:
+    """Print the time of word alignment in both directions, ours and that of sil-thot."""
+    split = [(source.split(), target.split()) for source, target in pairs]
+    start = time.process_time()
+    FastAlign(split).links()
+    ours = time.process_time() - start
+    start = time.process_time()
+    for turned in (split, [(target, source) for source, target in split]):
+        align_with_thot(turned)
+    theirs = time.process_time() - start
+    scale = 100_000 / len(pairs)
+    print(f"  word alignment {ours * scale:.0f} s, sil-thot {theirs * scale:.0f} s: {theirs / ours:.1f} times as fast")
+
+
+def align_with_thot(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> None:
+    model = FastAlignModel()
+    for source, target in pairs:
+        model.add_sentence_pair(source, target)
+    model.start_training()
+    for _ in range(ITERATIONS):
+        model.train()
+    model.end_training()
+    model.get_best_alignments([source for source, _ in pairs], [target for _, target in pairs])
 
 
 Operation = Callable[[SmtTranslator, str], object]

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from learners.nmt.batches import Pair
-from learners.smt.alignment import align_words
+from learners.smt.fast_align import FastAlign
 
-ALIGNMENT_ITERATIONS = 5  # as fast_align does by default
 MAX_PAIR_WORDS = 50  # of both sides: longer pairs take long to align, and align badly
 MAX_PAIRS = 20_000  # more take minutes
 SPANS_PER_PAIR = 3  # source spans that are tried; on average, two of them can be extracted
@@ -27,7 +26,7 @@ def extract_fragments(pairs: Sequence[Pair], *, seed: int) -> list[Pair]:
         return []
     rng = np.random.default_rng(seed)
     found: list[Pair] = []
-    for (source, target), alignment in zip(usable, align_words(usable, ALIGNMENT_ITERATIONS), strict=True):
+    for (source, target), alignment in zip(usable, FastAlign(usable).links(), strict=True):
         for _ in range(SPANS_PER_PAIR):
             length = int(rng.integers(1, min(MAX_SOURCE_WORDS, len(source)) + 1))
             start = int(rng.integers(len(source) - length + 1))

@@ -6,45 +6,28 @@ section 5.2, WNMT-EL).
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-
-from thot.alignment import FastAlignModel
 
 from learners.errors import SnapshotError, TrainingError
 from learners.seed_models.seed_model import SeedModel, TrainingJob
+from learners.smt.fast_align import FastAlign
 from learners.snapshot import Snapshot
 
 Dictionary = dict[str, str]  # source word to target word
 
-EM_ITERATIONS = 5  # of expectation maximisation; the default of fast_align
 MIN_PROBABILITY = 0.1  # a less probable translation is not worth an entry
 MAX_PAIR_TOKENS = 50  # on both sides together: longer pairs take long and say little about single words
-MAX_PAIRS = 30_000  # more pairs take minutes and hardly change the most probable words
-RESERVED_WORDS = 3  # the first entries of a thot vocabulary stand for no word
 KIND = "dictionary 1"
 
 
 def learn_dictionary(pairs: Iterable[tuple[str, str]]) -> Dictionary:
     """Return the most probable translation of each source word under IBM model 2 as fast_align parameterises it."""
-    model = FastAlignModel()
     tokenised = ((source.split(), target.split()) for source, target in pairs)
-    usable = ((source, target) for source, target in tokenised if _is_usable(source, target))
-    for source, target in islice(usable, MAX_PAIRS):
-        model.add_sentence_pair(source, target)
-    if not model.num_sentence_pairs:
+    usable = [(source, target) for source, target in tokenised if _is_usable(source, target)]
+    if not usable:
         raise TrainingError("no dictionary can be learned from an empty text")
-    model.start_training()
-    for _ in range(EM_ITERATIONS):
-        model.train()
-    model.end_training()
-    dictionary = {}
-    for index in range(RESERVED_WORDS, model.src_vocab_size):
-        options = model.get_translations(index, MIN_PROBABILITY)
-        if options:
-            probabilities = {model.get_trg_word(target): probability for target, probability in options}
-            dictionary[model.get_src_word(index)] = max(sorted(probabilities), key=lambda word: probabilities[word])
-    return dictionary
+    translations = FastAlign(usable).translations(MIN_PROBABILITY)
+    return {word: max(sorted(options), key=options.__getitem__) for word, options in translations.items()}
 
 
 def _is_usable(source: list[str], target: list[str]) -> bool:

@@ -1,20 +1,15 @@
-"""Word alignment: fast_align in both directions, symmetrised by grow-diag-final-and."""
+"""Aligned text: sentence pairs with their word alignment, and the lexical translation probabilities that it gives."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from thot.alignment import FastAlignModel
-from thot.common import WordAlignmentMatrix
 
-from learners.errors import TrainingError
+from learners.smt.fast_align import FastAlign, Sentence
 from learners.smt.hashing import HASH_SEED, Array, claim_slot, compiled, hash_combine, table_size
 from learners.smt.word_index import WordIndex
 
 NULL_WORD = -1  # the partner of words without a link, as in the IBM models
-PAIRS_PER_CALL = 5_000  # sentence pairs that one call of thot aligns
-
-Sentence = Sequence[str]
 
 
 class LexicalTable(NamedTuple):
@@ -48,17 +43,8 @@ def align_corpus(
     pairs: Sequence[tuple[Sentence, Sentence]], source_words: WordIndex, target_words: WordIndex, iterations: int
 ) -> Alignment:
     """Return the sentence pairs aligned; no side of a pair may be empty."""
-    if not pairs:
-        raise TrainingError("a translation model cannot be trained on an empty text: give it sentence pairs")
-    text = make_bitext(pairs, align_words(pairs, iterations), source_words, target_words)
+    text = make_bitext(pairs, FastAlign(pairs, iterations).links(), source_words, target_words)
     return Alignment(text, *lexical_tables(text))
-
-
-def align_words(pairs: Sequence[tuple[Sentence, Sentence]], iterations: int) -> list[Array]:
-    """Return the alignment links of each pair, as rows of a source and a target position."""
-    forwards = _train_fast_align(pairs, iterations)
-    backwards = _train_fast_align([(target, source) for source, target in pairs], iterations)
-    return _best_links(pairs, forwards, backwards)
 
 
 def make_bitext(
@@ -81,40 +67,6 @@ def make_bitext(
 
 def _starts(parts: Sequence[Array]) -> Array:
     return np.cumsum([0, *(len(part) for part in parts)], dtype=np.int64)
-
-
-def _train_fast_align(pairs: Sequence[tuple[Sentence, Sentence]], iterations: int) -> FastAlignModel:
-    model = FastAlignModel()
-    for source, target in pairs:
-        model.add_sentence_pair(source, target)
-    model.start_training()
-    for _ in range(iterations):
-        model.train()
-    model.end_training()
-    return model
-
-
-def _best_links(
-    pairs: Sequence[tuple[Sentence, Sentence]], forwards: FastAlignModel, backwards: FastAlignModel
-) -> list[Array]:
-    links = []
-    for start in range(0, len(pairs), PAIRS_PER_CALL):
-        sources = [source for source, _ in pairs[start : start + PAIRS_PER_CALL]]
-        targets = [target for _, target in pairs[start : start + PAIRS_PER_CALL]]
-        forward = forwards.get_best_alignments(sources, targets)
-        backward = backwards.get_best_alignments(targets, sources)
-        links += [symmetrise(matrix, inverse) for (_, matrix), (_, inverse) in zip(forward, backward, strict=True)]
-    return links
-
-
-def symmetrise(forward: WordAlignmentMatrix, backward: WordAlignmentMatrix) -> Array:
-    """Return the links of both directions, combined by grow-diag-final-and (Koehn et al. 2003).
-
-    A row is a source and a target position.
-    """
-    backward.transpose()
-    forward.grow_diag_final_and(backward)
-    return np.argwhere(forward.to_numpy())
 
 
 def lexical_tables(text: Bitext) -> tuple[LexicalTable, LexicalTable]:
