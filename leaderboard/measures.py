@@ -41,6 +41,7 @@ from leaderboard.metrics.ter import SIGNATURE as TER_SIGNATURE
 from leaderboard.summaries import Summary, block_length
 from task.rounds import TICKS
 
+CACHED_RUNS = 1_024  # boards are made again and again, and most of their runs are finished
 SLOPE_RESAMPLES = 400  # of each learning curve: a board may have hundreds
 CURVE_DECIMALS = 2  # of percentages along a run
 COUNTED = ("bleu", "sbleu", "ter", "r0", "r1", "r0_1")  # measures that follow from the counts of any rounds
@@ -154,10 +155,19 @@ def measure_run(summary: Summary, total: int) -> RunMeasures:
     slopes = {name: _fit(ter, model) for name, model in SLOPES.items()}
     if summary.rounds == total and total % ends.step:  # a finished run ends with a short block: too short for a curve
         blocks.append(adaptation.total.minus(samples[-1] if samples else NO_COUNTS))
-    estimates = {**_estimates(adaptation.total, blocks), **{name: _percentage(each) for name, each in slopes.items()}}
+    estimates = {
+        **_estimates(adaptation.total, tuple(blocks)),
+        **{name: _percentage(each) for name, each in slopes.items()},
+    }
     curves = {name: [_rounded(getattr(sample, name)) for sample in samples] for name in CURVES}
     fitted = {model.value: _ter_curve(ter, model, slopes[name]) for name, model in SLOPES.items()}
     return RunMeasures(estimates, Adaptation(curves, fitted))
+
+
+def forget_runs() -> None:
+    """Forget the measures of earlier runs, as a new process would not know them: for benchmarks."""
+    _fit.cache_clear()
+    _estimates.cache_clear()
 
 
 def _lost_reward(summary: Summary, ends: Sequence[int]) -> tuple[Block, ...]:
@@ -171,7 +181,7 @@ def _lost_reward(summary: Summary, ends: Sequence[int]) -> tuple[Block, ...]:
 # Learning curves
 
 
-@lru_cache(maxsize=512)  # boards are made again and again, and most of their runs are finished
+@lru_cache(maxsize=CACHED_RUNS)
 def _fit(blocks: tuple[Block, ...], model: CurveModel) -> Slope | None:
     """Return the curve of a run, or None if it has too few blocks, or too few with errors."""
     if len(blocks) < MIN_BLOCKS:
@@ -196,7 +206,8 @@ def _ter_curve(blocks: Sequence[Block], model: CurveModel, slope: Slope | None) 
 # Measures that are ratios or means of counts
 
 
-def _estimates(total: AdaptationCounts, blocks: Sequence[AdaptationCounts]) -> dict[str, Estimate | None]:
+@lru_cache(maxsize=CACHED_RUNS)
+def _estimates(total: AdaptationCounts, blocks: tuple[AdaptationCounts, ...]) -> Mapping[str, Estimate | None]:
     """Return the values over all rounds of a run, with intervals from its blocks."""
     resampled: Mapping[str, Sequence[float | None]] = {}
     covered = total

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from itertools import accumulate, chain
-from operator import mul, truediv
+from operator import getitem, mul
 
 from leaderboard.metrics.bootstrap import CONFIDENCE, MIN_BLOCKS, RESAMPLES, Interval, percentile_interval
 
@@ -135,16 +135,23 @@ def resampled_slopes(
     wider = math.sqrt(count / (count - 2))
     residuals = [wider * math.log(block.rate / fitted) for block, fitted in zip(blocks, expected, strict=True)]
     width = max(1, round(math.cbrt(count)))  # neighbouring residuals that are drawn together
-    starts = _draws(count, math.ceil(count / width), resamples, seed)
+    starts, weights = _draws(count, math.ceil(count / width), resamples, seed), _weights(count)
     if model is CurveModel.UNIT:  # logarithms of errors: the exponent is linear in them
-        drawn = [sum(map(mul, _weights(count), each)) for each in _drawn(residuals, width, starts)]
-        return [_percentage(unit.exponent + change) for change in drawn]
+        changes = [list(map(sum, pieces)) for pieces in _pieces(weights, residuals, width)]
+        return [_percentage(unit.exponent + sum(map(getitem, changes, each))) for each in starts]
     fitted_errors = [error * block.size for error, block in zip(expected, blocks, strict=True)]
     sizes = list(accumulate(block.size for block in blocks))
     noise = [math.exp(residual) for residual in residuals]
+    # The sizes of blocks are the same in all draws: what they take from the exponent is computed once.
+    of_sizes = sum(map(mul, weights, map(math.log, sizes)))
+
+    def cumulative_slope(errors: Iterable[float]) -> float:
+        return _percentage(sum(map(mul, weights, map(math.log, accumulate(errors)))) - of_sizes)
+
     # A curve that is no power law has another slope than what was fitted to it: draws are centred on the observed one.
-    shift = percentage_slope(series(blocks, model)).percentage - _cumulative_slope(fitted_errors, sizes)
-    return [shift + _cumulative_slope(map(mul, fitted_errors, each), sizes) for each in _drawn(noise, width, starts)]
+    shift = percentage_slope(series(blocks, model)).percentage - cumulative_slope(fitted_errors)
+    pieces = list(_pieces(fitted_errors, noise, width))
+    return [shift + cumulative_slope(chain.from_iterable(map(getitem, pieces, each))) for each in starts]
 
 
 def _deviation(values: Sequence[float]) -> float:
@@ -164,11 +171,15 @@ def _draws(count: int, pieces: int, resamples: int, seed: int) -> tuple[tuple[in
     return tuple(tuple(rng.choices(range(count), k=pieces)) for _ in range(resamples))
 
 
-def _drawn(values: Sequence[float], width: int, starts: Iterable[Sequence[int]]) -> Iterator[Iterator[float]]:
-    """Yield the values of every resample: pieces of so many neighbours, where the first block follows the last."""
+def _pieces(factors: Sequence[float], values: Sequence[float], width: int) -> Iterator[list[list[float]]]:
+    """Yield what can be drawn for each piece of a resample: by start, so many neighbouring values times their factors.
+
+    The first value follows the last. The last piece of a resample may be shorter.
+    """
     around = [*values, *values[:width]]
-    pieces = [around[start : start + width] for start in range(len(values))]
-    return (chain.from_iterable(map(pieces.__getitem__, each)) for each in starts)
+    for place in range(0, len(values), width):
+        mine = factors[place : place + width]
+        yield [list(map(mul, mine, around[start : start + width])) for start in range(len(values))]
 
 
 @lru_cache(maxsize=8)
@@ -178,12 +189,6 @@ def _weights(count: int) -> tuple[float, ...]:
     mean = math.fsum(places) / count
     spread = math.fsum((place - mean) ** 2 for place in places)
     return tuple((place - mean) / spread for place in places)
-
-
-def _cumulative_slope(errors: Iterable[float], sizes: Sequence[float]) -> float:
-    """Return the percentage slope of the errors of blocks over the size of all blocks so far."""
-    rates = map(truediv, accumulate(errors), sizes)
-    return _percentage(sum(map(mul, _weights(len(sizes)), map(math.log, rates))))
 
 
 def slope_signature(error: str, model: CurveModel, block: str) -> str:
