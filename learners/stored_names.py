@@ -21,6 +21,7 @@ CLASS_NAMES = {
 FIELD_NAMES: dict[str, dict[str, str]] = {  # by class
     "ModelConfig": {"max_training_words": "longest", "inverse_sqrt": "fading", "clip_norm": "clip"},
     "PretrainingConfig": {
+        "max_steps": "steps",
         "mask_share": "hide",
         "rename_share": "rename",
         "learning_rate_factor": "rate",

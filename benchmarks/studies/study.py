@@ -155,14 +155,14 @@ def _load_competition(folder: Path, task: Task) -> Competition:
     return Competition(store_address, PHASE, folder / "models", folder / "runs")
 
 
-def _train_models(competition: Competition, specs: Sequence[RunSpec], task: Task, steps: int) -> dict[str, str]:
+def _train_models(competition: Competition, specs: Sequence[RunSpec], task: Task, steps: int | None) -> dict[str, str]:
     """Train the seed models of these runs; return the digests, by name, of these and the models they were made from."""
     needed = needed_models([spec.system for spec in specs])
     train_seed_models(
         task.path,
         competition.models,
         needed,
-        pretraining=PretrainingConfig(steps=steps),
+        pretraining=PretrainingConfig(max_steps=steps),
         report=lambda model, progress: print(model, progress.status if progress else "trained", flush=True),
     )
     return {model.name: ModelStore(competition.models).digest(model) for model in with_requirements(needed)}
@@ -216,7 +216,7 @@ def _parser(study: Study) -> argparse.ArgumentParser:
     )
     departments = f"departments of the synthetic shop ({study.departments or 'all'})"
     parser.add_argument("--departments", type=int, default=study.departments, help=departments)
-    parser.add_argument("--steps", type=int, default=4_000, help="maximum steps of pre-training (%(default)s)")
+    parser.add_argument("--steps", type=int, help="a bound on the steps of pre-training (default: until it converges)")
     parser.add_argument("--seeds", type=int, default=3, help="runs of each system with randomness (%(default)s)")
     parser.add_argument("--processes", type=int, help="runs at a time (default: the number of cores)")
     parser.add_argument("--systems", nargs="*", default=list(study.systems), help="the systems to play")

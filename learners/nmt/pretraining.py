@@ -1,4 +1,7 @@
-"""Pre-training of seed models: maximum likelihood on parallel text, until a held-out part of it stops improving.
+"""Pre-training of seed models: maximum likelihood on parallel text, until it has converged on a held-out part of it.
+
+The learning rate is halved where the held-out loss stops falling, and training ends where that no longer helps
+(``learners.nmt.plateau``). A number of steps is a bound on the time, not the way to end a training.
 
 An interrupted training resumes from its last snapshot and ends with the same model: every random choice is a function
 of the seed and the step, and nothing depends on the clock.
@@ -7,7 +10,7 @@ of the seed and the step, and nothing depends on the clock.
 import hashlib
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +24,13 @@ from learners.nmt.batches import EncodedPair, Pair, bucket_by_length, pad, shift
 from learners.nmt.configs import ModelConfig
 from learners.nmt.copying import mask_or_rename
 from learners.nmt.model import with_dropout
+from learners.nmt.plateau import PlateauConfig, PlateauSchedule
 from learners.nmt.translator import Translator, new_model
 from learners.nmt.vocabulary import PAD, SubwordVocabulary, Vocabulary, WordVocabulary
 from learners.snapshot import Snapshot
 from learners.stored_names import to_stored
 
-SNAPSHOT_KIND = "training 2"  # changes when an older snapshot can no longer be read
+SNAPSHOT_KIND = "training 3"  # changes when an older snapshot can no longer be read
 ADAM_MOMENTS = ("exp_avg", "exp_avg_sq")  # torch's names
 
 
@@ -34,16 +38,16 @@ ADAM_MOMENTS = ("exp_avg", "exp_avg_sq")  # torch's names
 class PretrainingConfig:
     """How long to train, on what, and what to keep."""
 
-    steps: int = 5_000  # at most
+    max_steps: int | None = None  # None: until it has converged
     validate_every: int = 250  # steps; each validation also takes a snapshot
-    patience: int = 4  # validations without improvement before training stops
+    plateau: PlateauConfig = field(default_factory=PlateauConfig)
     held_out: int = 500  # pairs, but at most a tenth of all
     mask_share: float = 0.02  # share of pairs in which a copied token is made unknown: teaches to copy unknown tokens
     rename_share: float = 0.15  # share of pairs in which it becomes a made-up name: teaches to copy any name
     learning_rate_factor: float = 1.0  # times the model's learning rate: less when a trained model is trained further
     learning_rate: float | None = None  # in place of the model's
     dropout: float | None = None  # in place of the model's
-    continued_training: bool = False  # constant rate, all steps, last parameters kept: as bandit learners train
+    continued_training: bool = False  # constant rate, max_steps, last parameters kept: as bandit learners train
     keep_checkpoints: int = 0  # the models of this many last validations become ensemble members
     seed: int = 0
 
@@ -53,14 +57,22 @@ class PretrainingProgress:
     """The state of a training after a validation."""
 
     step: int
-    steps: int
+    max_steps: int | None
     held_out_loss: float  # per token
     best_loss: float  # the lowest held-out loss so far
+    end: str = ""  # why training has ended; empty while it has not
+
+    @property
+    def steps(self) -> int:
+        """The maximum number of steps; 0 if there is none."""
+        return self.max_steps or 0
 
     @property
     def status(self) -> str:
         """One line for the user."""
-        return f"{self.step:,} of at most {self.steps:,} steps, loss {self.best_loss:.3f}"
+        bound = f" of at most {self.max_steps:,}" if self.max_steps and not self.end else ""
+        end = f", {self.end}" if self.end else ""
+        return f"{self.step:,}{bound} steps, loss {self.best_loss:.3f}{end}"
 
 
 Watch = Callable[[PretrainingProgress], None]
@@ -119,6 +131,8 @@ class _Training:
     """The state of a training: everything that a snapshot holds."""
 
     def __init__(self, translator: Translator, pairs: list[Pair], config: PretrainingConfig, augment: Augment) -> None:
+        if config.max_steps is None and config.continued_training:
+            raise TrainingError("continued training does not converge: it needs a number of steps")
         self._translator, self._config = translator, config
         max_words = translator.config.max_training_words
         order = np.random.default_rng(config.seed).permutation(len(pairs))
@@ -129,7 +143,7 @@ class _Training:
         self._start_digest = _digest(translator.vector.detach().cpu().numpy().tobytes())
         self._optimiser = torch.optim.Adam([translator.vector], betas=(0.9, translator.config.beta2), fused=True)
         self._step = 0
-        self._without_improvement = 0  # validations
+        self._plateau = PlateauSchedule(config.plateau)
         self._best_loss = math.inf
         self._best = translator.vector.detach().clone()
         self._checkpoints: list[torch.Tensor] = []  # parameters at the last validations
@@ -139,19 +153,29 @@ class _Training:
 
     @property
     def finished(self) -> bool:
-        out_of_patience = self._without_improvement >= self._config.patience and not self._config.continued_training
-        return out_of_patience or self._step >= self._config.steps
+        return bool(self._end)
+
+    @property
+    def _end(self) -> str:
+        """Why training has ended; empty while it has not."""
+        if self._plateau.converged and not self._config.continued_training:
+            return f"converged: no gain in the last {self._plateau.validations_without_gain} validations"
+        if self._config.max_steps is not None and self._step >= self._config.max_steps:
+            return "all steps taken" if self._config.continued_training else "not converged: stopped at the bound"
+        return ""
 
     def advance(self) -> PretrainingProgress:
         """Train until the next validation, and validate."""
-        end = min(self._config.steps, self._step + self._config.validate_every)
+        end = self._step + self._config.validate_every
+        if self._config.max_steps is not None:
+            end = min(end, self._config.max_steps)
         dropout = self._translator.config.dropout if self._config.dropout is None else self._config.dropout
         with with_dropout(self._translator.model, dropout):
             while self._step < end:
                 self._update(self._next_batch())
                 self._step += 1
         held_out_loss = self._validate()
-        return PretrainingProgress(self._step, self._config.steps, held_out_loss, self._best_loss)
+        return PretrainingProgress(self._step, self._config.max_steps, held_out_loss, self._best_loss, self._end)
 
     def finish(self) -> None:
         """Give the translator its final parameters and its ensemble members."""
@@ -165,6 +189,7 @@ class _Training:
             translator.ensemble_members.append(member.eval())
         if not self._config.continued_training:
             translator.vector.data.copy_(self._best)
+        translator.training_steps = self._step
         translator.zero_gradient()
 
     def save(self) -> Snapshot:
@@ -177,7 +202,7 @@ class _Training:
             {
                 "about": self._identity(),
                 "step": self._step,
-                "bad": self._without_improvement,
+                "plateau": self._plateau.state(),
                 "best": self._best_loss,
             },
         )
@@ -189,8 +214,8 @@ class _Training:
             )
         vector = self._translator.vector
         arrays = {name: torch.from_numpy(array).to(vector.device) for name, array in snapshot.arrays.items()}
-        self._step, self._without_improvement = snapshot.values["step"], snapshot.values["bad"]
-        self._best_loss = snapshot.values["best"]
+        self._step, self._best_loss = snapshot.values["step"], snapshot.values["best"]
+        self._plateau.load_state(snapshot.values["plateau"])
         vector.data.copy_(arrays["vector"])
         self._best = arrays["best"]
         self._checkpoints = [arrays[f"last{number}"] for number in range(len(arrays) - len(ADAM_MOMENTS) - 2)]
@@ -198,7 +223,7 @@ class _Training:
         self._optimiser.state[vector] = state | {"step": torch.tensor(float(self._step), device=vector.device)}
 
     def _identity(self) -> dict[str, Any]:
-        """Return what a snapshot must agree on; only the number of steps may change."""
+        """Return what a snapshot must agree on; only the bound on steps may change."""
         config = to_stored(self._config)
         del config["steps"]
         return {
@@ -234,11 +259,16 @@ class _Training:
         self._optimiser.step()
 
     def _rate_schedule(self) -> float:
-        """Return the share of the learning rate that this step has: linear warm-up, then inverse square root."""
+        """Return the share of the learning rate that this step has.
+
+        It is linear warm-up, then inverse square root, both times the plateau's factor. Continued training has a
+        constant rate after its warm-up.
+        """
         model_config = self._translator.config
         warmups = (self._step + 1) / model_config.warmup
-        decays = model_config.inverse_sqrt and not self._config.continued_training
-        return min(warmups, warmups**-0.5 if decays else 1.0)
+        if self._config.continued_training:
+            return min(warmups, 1.0)
+        return self._plateau.rate_factor * min(warmups, warmups**-0.5 if model_config.inverse_sqrt else 1.0)
 
     @torch.no_grad()
     def _validate(self) -> float:
@@ -247,9 +277,9 @@ class _Training:
         total = sum(self._loss([self._held_out[index] for index in batch]).item() for batch in batches)
         loss = total / sum(len(target) for _, target in self._held_out)
         vector = self._translator.vector.detach().clone()
-        self._without_improvement += 1
+        self._plateau.update(loss)
         if loss < self._best_loss:
-            self._best_loss, self._best, self._without_improvement = loss, vector, 0
+            self._best_loss, self._best = loss, vector
         kept = self._config.keep_checkpoints
         self._checkpoints = [*self._checkpoints, vector][-kept:] if kept else []
         return loss

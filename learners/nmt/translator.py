@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -70,6 +70,7 @@ class Translator:
         *,
         ensemble_members: Sequence[TranslationModel] = (),
         lexicon: Mapping[str, str] | None = None,
+        training_steps: int | None = None,
         device: torch.device | None = None,
     ) -> None:
         """Move the model to the device, and its parameters into one vector.
@@ -81,6 +82,7 @@ class Translator:
             target_vocabulary: Tokens of the target language; the same object if the vocabulary is joint.
             ensemble_members: Further models, whose probabilities beam search averages with the model's.
             lexicon: Translations of words, for those that the model predicts as unknown (Jean et al. 2015).
+            training_steps: The number of steps that the model was trained for; None if it is unknown.
             device: The GPU if there is one, else the CPU, by default.
         """
         device = device or default_device()
@@ -91,6 +93,7 @@ class Translator:
         self.source_vocabulary = source_vocabulary
         self.target_vocabulary = target_vocabulary
         self.lexicon = dict(lexicon or {})
+        self.training_steps = training_steps
         self.accelerated = True  # use the compiled engine where there is one, else torch
         self._engine: Engine | None = None
         if isinstance(self.model, GruModel) and device.type == "cpu":
@@ -223,12 +226,14 @@ class Translator:
 
     def snapshot(self) -> Snapshot:
         """Return everything that ``from_snapshot`` needs."""
-        values = {
+        values: dict[str, Any] = {
             "kind": FILE_KIND,
             "recipe": to_stored(self.config),
             "companions": len(self.ensemble_members),
             "lexicon": self.lexicon,
         }
+        if self.training_steps is not None:
+            values["steps"] = self.training_steps
         arrays = {"source_vocabulary": self.source_vocabulary.packed()}
         if self.target_vocabulary is not self.source_vocabulary:
             arrays["target_vocabulary"] = self.target_vocabulary.packed()
@@ -253,8 +258,16 @@ class Translator:
             _read_model(name, snapshot, config, [source.size, target.size])
             for name in _stored_model_names(snapshot.values["companions"])
         ]
-        lexicon = dict(snapshot.values["lexicon"])
-        return cls(config, models[0], source, target, ensemble_members=models[1:], lexicon=lexicon, device=device)
+        return cls(
+            config,
+            models[0],
+            source,
+            target,
+            ensemble_members=models[1:],
+            lexicon=dict(snapshot.values["lexicon"]),
+            training_steps=snapshot.values.get("steps"),  # earlier versions did not write it
+            device=device,
+        )
 
     def _encode_source(self, source: str) -> tuple[list[int], list[str]]:
         """Return the token ids with the end symbol, and the tokens as strings without it."""

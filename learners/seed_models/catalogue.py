@@ -26,12 +26,12 @@ def _third_party_training(config: PretrainingConfig) -> PretrainingConfig:
 
 
 def _oracle_training(config: PretrainingConfig) -> PretrainingConfig:
-    """Train at half the rate, because the model has converged before."""
+    """Train at half the rate, because the model has converged before; it has to converge again."""
     return replace(config, learning_rate_factor=0.5)
 
 
 def _control_training(config: PretrainingConfig) -> PretrainingConfig:
-    """Train at the rate and dropout of our own bandit learners, for all steps."""
+    """Train at the rate and dropout of our own bandit learners, for as many steps as pre-training took."""
     return replace(config, learning_rate=3e-4, dropout=0.1, continued_training=True)
 
 

@@ -1,8 +1,10 @@
-"""The configs of neural seed models, for each size and architecture."""
+"""The configs of neural seed models, for each size and architecture, and how long each size is trained."""
 
 from dataclasses import replace
 
 from learners.nmt.configs import MODEL_CONFIGS, ModelConfig
+from learners.nmt.plateau import PlateauConfig
+from learners.nmt.pretraining import PretrainingConfig
 from learners.seed_models.settings import Architecture, BuildSettings, Size
 
 Networks = dict[BuildSettings, ModelConfig]
@@ -14,6 +16,10 @@ CONFIG_NAMES = {
     BuildSettings(Size.PAPER, Architecture.TRANSFORMER): "transformer-base",
 }
 THIRD_PARTY_VOCABULARY = {Size.SMALL: 8_000, Size.PAPER: 89_500}  # Sokolov et al. 2017, section 4.2: 89,500 merges
+
+# Our choice, because the paper does not say how it stopped. Not tried: a CPU would take weeks.
+PAPER_VALIDATE_EVERY = 2_000  # steps
+PAPER_PLATEAU = PlateauConfig(min_gain=0.0, patience=5, reductions=0)
 
 
 def _networks(prefix: str = "") -> Networks:
@@ -46,3 +52,14 @@ WORD_NETWORKS = _networks("word-") | _tiny("word-")
 THIRD_PARTY_NETWORKS = {settings: _third_party(settings, config) for settings, config in _networks().items()} | _tiny(
     vocabulary_size=300
 )
+
+
+def pretraining_config(settings: BuildSettings, *, max_steps: int | None = None, seed: int = 0) -> PretrainingConfig:
+    """Return how networks of these settings are pre-trained: until they have converged, or for ``max_steps``.
+
+    Published sizes keep the published learning rate to the end: they stop at the first plateau, and do not reduce it.
+    """
+    config = PretrainingConfig(max_steps=max_steps, seed=seed)
+    if settings.size is Size.PAPER:
+        return replace(config, validate_every=PAPER_VALIDATE_EVERY, plateau=PAPER_PLATEAU)
+    return config

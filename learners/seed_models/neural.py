@@ -1,10 +1,11 @@
 """Neural seed models: networks trained from scratch, or trained further from another seed model."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from learners.errors import TrainingError
 from learners.nmt.batches import Pair
 from learners.nmt.configs import ModelConfig
 from learners.nmt.fragments import extract_fragments
@@ -22,6 +23,20 @@ def out_of_domain(texts: TrainingTexts) -> Sequence[Pair]:
 
 def in_domain(texts: TrainingTexts) -> Sequence[Pair]:
     return texts.in_domain
+
+
+def _continued_steps(seed: Translator, max_steps: int | None) -> int:
+    """Return how long to train a seed model further: as many steps as it was trained for, or the bound if it is lower.
+
+    So a comparison with the seed model shows what as much training again is worth.
+    """
+    bounds = [steps for steps in (seed.training_steps, max_steps) if steps is not None]
+    if not bounds:
+        raise TrainingError(
+            "the model to train further was made by an earlier version, which did not record its number of steps: "
+            "give --steps"
+        )
+    return min(bounds)
 
 
 def _unchanged(config: PretrainingConfig) -> PretrainingConfig:
@@ -46,6 +61,9 @@ class NeuralSeedModel(SeedModel[Translator]):
 
     def train(self, job: TrainingJob) -> Translator:
         pairs, config = self.text(job.texts), self.adapt_config(job.pretraining)
+        translator = self._initial_translator(job, pairs, config.seed)
+        if config.continued_training:
+            config = replace(config, max_steps=_continued_steps(translator, config.max_steps))
 
         def fragments_of(pairs: Sequence[Pair]) -> Sequence[Pair]:
             if not self.fragments:
@@ -53,7 +71,6 @@ class NeuralSeedModel(SeedModel[Translator]):
             job.report(TrainingStage("cutting fragments out of sentences"))
             return extract_fragments(pairs, seed=config.seed)
 
-        translator = self._initial_translator(job, pairs, config.seed)
         train(translator, pairs, config, augment=fragments_of, folder=job.checkpoints, watch=job.report)
         if self.ensemble:  # of the last checkpoints only: the very last one takes the place of the best one
             translator.model.load_state_dict(translator.ensemble_members.pop().state_dict())

@@ -25,6 +25,3 @@ class BuildSettings:
 
     size: Size = Size.SMALL
     architecture: Architecture = Architecture.GRU
-
-
-MAX_STEPS = {Size.TINY: 5_000, Size.SMALL: 5_000, Size.PAPER: 300_000}  # a Transformer warms up for 16,000

@@ -11,6 +11,7 @@ from filelock import FileLock
 
 from learners.nmt.pretraining import PretrainingConfig
 from learners.seed_models.catalogue import with_requirements
+from learners.seed_models.networks import pretraining_config
 from learners.seed_models.progress import TrainingProgress
 from learners.seed_models.seed_model import SeedModel, TrainingJob, TrainingTexts
 from learners.seed_models.settings import BuildSettings
@@ -38,7 +39,7 @@ def train_missing(
             job = TrainingJob(
                 texts=texts,
                 settings=settings,
-                pretraining=pretraining or PretrainingConfig(),
+                pretraining=pretraining or pretraining_config(settings),
                 load=lambda required: required.load(store.path(required)),
                 checkpoints=store.folder / f"{model.name}.training",
                 report=partial(report, model),

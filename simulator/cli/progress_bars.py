@@ -1,5 +1,9 @@
-"""Progress bars, shown only on a terminal: of generating and loading tasks, of training models, of playing runs."""
+"""Progress bars, shown only on a terminal: of generating and loading tasks, of training models, of playing runs.
 
+Training takes longest: without a terminal, it writes a line now and then instead.
+"""
+
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,12 +30,11 @@ if TYPE_CHECKING:
     from learners.seed_models.seed_model import SeedModel
     from simulator.competition import Competition, RunSpec, RunStatus
 
+SECONDS_BETWEEN_LINES = 30  # of a log, at least
+
 
 def progress_bars(*columns: ProgressColumn) -> Progress:
-    """Return progress bars for standard error: shown only on a terminal, and removed when the work is done.
-
-    Nothing is written where standard error is a log.
-    """
+    """Return progress bars for standard error: shown only on a terminal, and removed when the work is done."""
     console = Console(stderr=True)
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
@@ -51,10 +54,14 @@ def load_with_progress(store: Store, task: Path) -> None:
 
 
 @contextmanager
-def training_bars(
+def training_report(
     wanted: Sequence["SeedModel[Any]"],
 ) -> Iterator[Callable[["SeedModel[Any]", "TrainingProgress | None"], None]]:
-    """Yield a callback that shows the training of each seed model: its steps, its held-out loss and its time."""
+    """Yield a callback that shows the training of each seed model: its steps, its held-out loss and its time.
+
+    On a terminal, these are bars; in a log, lines, at least half a minute apart. When a model is trained, a line says
+    why its training ended, on either.
+    """
     columns = (
         TextColumn("{task.description:<12}"),
         BarColumn(),
@@ -63,6 +70,7 @@ def training_bars(
     )
     with progress_bars(*columns) as bars:
         bar_of = {model: bars.add_task(model.name, total=None, status="") for model in wanted}
+        log = TrainingLog(lambda line: bars.console.print(line, markup=False, highlight=False, soft_wrap=True))
 
         def report(model: "SeedModel[Any]", progress: "TrainingProgress | None") -> None:
             if model not in bar_of:  # one that a wanted model is made from
@@ -70,10 +78,42 @@ def training_bars(
             bar = bar_of[model]
             if progress is None:
                 bars.update(bar, visible=False)
+                log.finish(model.name)
             else:
                 bars.update(bar, total=progress.steps or None, completed=progress.step, status=progress.status)
+                log.update(model.name, progress.status, quiet=not bars.disable)
 
         yield report
+
+
+class TrainingLog:
+    """Lines about the training of one model after another, with the time that each has taken."""
+
+    def __init__(self, write: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
+        self._write, self._clock = write, clock
+        self._start = self._last_line = clock()  # of the model that is being trained
+        self._status = ""
+
+    def update(self, model: str, status: str, *, quiet: bool = False) -> None:
+        """Remember the status; write it unless ``quiet``, or if the last line is too recent."""
+        self._status = status
+        now = self._clock()
+        if not quiet and now - self._last_line >= SECONDS_BETWEEN_LINES:
+            self._last_line = now
+            self._write(f"{model}: {status} ({_duration(now - self._start)})")
+
+    def finish(self, model: str) -> None:
+        """Write the last status of a trained model; the next model begins."""
+        now = self._clock()
+        status = f", {self._status}" if self._status else ""
+        self._write(f"{model}: trained{status} ({_duration(now - self._start)})")
+        self._start, self._last_line, self._status = now, now, ""
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}"
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from simulator.cli.folders import DEFAULT_MODELS, ModelsOption
-from simulator.cli.progress_bars import training_bars
+from simulator.cli.progress_bars import training_report
 from simulator.cli.stores import JsonOption
 
 UNWRAPPED_WIDTH = 1_000  # columns without a terminal, so that a search of the list finds one line per system
@@ -53,14 +53,20 @@ def pretrain(
     ] = "small",
     architecture: Annotated[str, typer.Option(help="gru (as in the WMT 2017 task) or transformer.")] = "gru",
     steps: Annotated[
-        int | None, typer.Option(help="The maximum number of training steps per model. Default: by size.", min=1)
+        int | None,
+        typer.Option(
+            help="The maximum number of training steps per model. Default: none: until it has converged.", min=1
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="The random seed; the same seed gives the same models.", min=0)] = 0,
 ) -> None:
-    """Train the seed models that systems start from. If it is interrupted, the same command resumes it."""
-    from learners.nmt.pretraining import PretrainingConfig
+    """Train the seed models that systems start from, until they have converged.
+
+    If it is interrupted, the same command resumes it.
+    """
     from learners.seed_models.catalogue import SEED_MODELS, with_requirements
-    from learners.seed_models.settings import MAX_STEPS, Architecture, BuildSettings, Size
+    from learners.seed_models.networks import pretraining_config
+    from learners.seed_models.settings import Architecture, BuildSettings, Size
     from learners.seed_models.store import ModelStore
     from simulator.pretraining import needed_models, train_seed_models
 
@@ -69,9 +75,9 @@ def pretrain(
     if architecture not in list(Architecture):
         raise typer.BadParameter(f"--architecture is one of {', '.join(Architecture)}, not {architecture!r}")
     settings = BuildSettings(Size(size), Architecture(architecture))
-    pretraining = PretrainingConfig(steps=steps or MAX_STEPS[settings.size], seed=seed)
+    pretraining = pretraining_config(settings, max_steps=steps, seed=seed)
     wanted = needed_models(systems) if systems else list(SEED_MODELS)
-    with training_bars(wanted) as report:
+    with training_report(wanted) as report:
         trained = train_seed_models(task, models, wanted, settings=settings, pretraining=pretraining, report=report)
     store = ModelStore(models)
     kept = [model for model in with_requirements(wanted) if model not in trained and store.has(model)]

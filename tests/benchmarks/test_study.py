@@ -88,7 +88,7 @@ def finished_study(tmp_path_factory):
 
 def test_a_folder_keeps_the_options_that_it_was_begun_with(finished_study):
     folder, report = finished_study
-    assert "2,803 rounds; --task-seed 5 --rounds 2803 --out-of-domain 20 --departments 3 --steps 4000" in report
+    assert "2,803 rounds; --task-seed 5 --rounds 2803 --out-of-domain 20 --departments 3" in report
     with pytest.raises(SystemExit, match=r"was begun with .*'task_seed': 5.*: give another --folder"):
         run_small_study(folder, "--task-seed", "6")
 
@@ -102,7 +102,7 @@ def test_a_failed_run_is_in_the_report(finished_study):
         run_small_study(folder, "--task-seed", "5")
     assert ending.value.code == 1
     report = (folder / "out" / "table.md").read_text()
-    assert report.endswith("--steps 4000\n- BNMT-EL: failed its process died (1)\n")
+    assert report.endswith("--departments 3\n- BNMT-EL: failed its process died (1)\n")
 
 
 def test_a_run_is_written_and_read(tmp_path):

@@ -66,9 +66,9 @@ def test_a_model_file_with_other_names_is_of_another_version(values):
 
 def test_a_snapshot_of_pretraining_keeps_its_names():
     assert to_stored(PretrainingConfig()) == {
-        "steps": 5_000,
+        "steps": None,
         "validate_every": 250,
-        "patience": 4,
+        "plateau": {"min_gain": 0.01, "patience": 2, "factor": 0.5, "reductions": 2},
         "held_out": 500,
         "hide": 0.02,
         "rename": 0.15,

@@ -15,7 +15,7 @@ from learners.seed_models.trainer import train_missing
 
 WORDS = {"rot": "red", "blau": "blue", "seil": "rope", "decke": "blanket", "gross": "large", "cm": "cm", "neu": "new"}
 SETTINGS = BuildSettings(Size.TINY)
-PRETRAINING = PretrainingConfig(steps=100, validate_every=25, held_out=10)
+PRETRAINING = PretrainingConfig(max_steps=100, validate_every=25, held_out=10)
 
 
 def sentences(count, seed=0):

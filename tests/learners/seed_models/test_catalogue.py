@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from learners.errors import TrainingError
 from learners.nmt.pretraining import PretrainingConfig
 from learners.seed_models.catalogue import (
     BNMT,
@@ -52,6 +53,24 @@ def test_the_control_is_trained_at_the_rate_and_dropout_of_our_learners():
     config = BNMT_CONTROL.adapt_config(PretrainingConfig())
     assert config.learning_rate == EL_VALUE.optimiser.learning_rate == 3e-4
     assert config.dropout == EL_VALUE.dropout == 0.1
+
+
+@pytest.mark.parametrize(("pretrained", "bound", "steps"), [(30, None, 30), (30, 20, 20), (30, 90, 30), (None, 20, 20)])
+def test_the_control_is_trained_for_as_many_steps_as_its_seed_model(pretrained, bound, steps, tmp_path):
+    store, seed = ModelStore(tmp_path), tiny.translator()
+    seed.training_steps = pretrained
+    seed.save(store.path(BNMT))
+    config = PretrainingConfig(max_steps=bound, validate_every=10, held_out=10)
+    train_missing(store, [BNMT_CONTROL], tiny.TEXTS, settings=tiny.SETTINGS, pretraining=config)
+    assert store.load(BNMT_CONTROL).training_steps == steps
+
+
+def test_the_control_of_an_earlier_versions_model_needs_a_number_of_steps(tmp_path):
+    store, seed = ModelStore(tmp_path), tiny.translator()
+    seed.training_steps = None
+    seed.save(store.path(BNMT))
+    with pytest.raises(TrainingError, match="did not record its number of steps: give --steps"):
+        train_missing(store, [BNMT_CONTROL], tiny.TEXTS, settings=tiny.SETTINGS)
 
 
 def test_the_third_party_has_read_long_sentences_and_parts_of_them(monkeypatch, tmp_path):

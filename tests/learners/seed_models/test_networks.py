@@ -1,6 +1,8 @@
 """The configs of neural seed models."""
 
-from learners.seed_models.networks import SUBWORD_NETWORKS, THIRD_PARTY_NETWORKS, WORD_NETWORKS
+import pytest
+
+from learners.seed_models.networks import SUBWORD_NETWORKS, THIRD_PARTY_NETWORKS, WORD_NETWORKS, pretraining_config
 from learners.seed_models.settings import Architecture, BuildSettings, Size
 
 NETWORKS = {"subwords": SUBWORD_NETWORKS, "words": WORD_NETWORKS, "third party": THIRD_PARTY_NETWORKS}
@@ -22,6 +24,19 @@ def test_the_published_networks_are_as_published():
         assert (config.learning_rate, config.beta2, config.inverse_sqrt, config.dropout) == (1e-4, 0.999, False, 0.2)
         assert config.max_source == 50
     assert [config.vocabulary_size for config in published] == [30_000, 30_000, 89_500]
+
+
+def test_published_networks_keep_the_published_rate_and_small_ones_reduce_theirs():
+    published, small = (pretraining_config(BuildSettings(size)) for size in (Size.PAPER, Size.SMALL))
+    assert published.plateau.reductions == 0
+    assert small.plateau.reductions > 0
+
+
+@pytest.mark.parametrize("size", Size)
+def test_the_number_of_steps_is_unlimited_unless_it_is_given(size):
+    assert pretraining_config(BuildSettings(size)).max_steps is None
+    config = pretraining_config(BuildSettings(size), max_steps=7, seed=3)
+    assert (config.max_steps, config.seed) == (7, 3)
 
 
 def test_the_names_of_configs_in_model_files_stay():

@@ -83,7 +83,7 @@ def test_transformers_can_be_trained_in_place_of_grus(tmp_path):
     store = ModelStore(tmp_path)
     networks = [BNMT, WNMT, WMT16]
     transformers = BuildSettings(Size.TINY, Architecture.TRANSFORMER)
-    short = replace(tiny.PRETRAINING, steps=8, validate_every=2)
+    short = replace(tiny.PRETRAINING, max_steps=8, validate_every=2)
     train_missing(store, networks, tiny.TEXTS, settings=transformers, pretraining=short)
     for model in networks:
         assert isinstance(store.load(model).model, TransformerModel)

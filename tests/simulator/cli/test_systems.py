@@ -7,6 +7,8 @@ import pytest
 from learners.systems.registry import SYSTEMS
 from simulator import cli
 
+WRONG_STEPS = "banditmt: Invalid value for '--steps': Input should be"
+
 
 def printed(capsys, arguments, code=0):
     assert cli.run(arguments) == code
@@ -53,6 +55,9 @@ def test_without_a_terminal_each_system_has_a_line(capsys):
             2,
             "banditmt: Invalid value: --architecture is one of gru, transformer",
         ),
+        (["pretrain", "--task", "x", "--steps", "0"], 2, f"{WRONG_STEPS} greater than or equal to 1"),
+        (["pretrain", "--task", "x", "--steps", "-5"], 2, f"{WRONG_STEPS} greater than or equal to 1"),
+        (["pretrain", "--task", "x", "--steps", "many"], 2, f"{WRONG_STEPS} a valid integer"),
     ],
 )
 def test_a_wrong_command_line_is_refused_in_one_line(arguments, code, complaint, capsys, monkeypatch, tmp_path):
