@@ -6,6 +6,7 @@ from, and a success can be learned from again. A failure says less about what wo
 """
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from learners.bandit.control_variates import ControlVariate
 from learners.bandit.gradient import GradientConfig
@@ -33,6 +34,8 @@ class ExpectedLossConfig(GradientConfig):
 class ExpectedLossLearner(NeuralLearner):
     """WNMT-EL, BNMT-EL, BNMT-EL-CV and BNMT-EL-VALUE."""
 
+    snapshot_version: ClassVar[int] = 4
+
     def __init__(
         self, translator: Translator, config: ExpectedLossConfig, control_variate: ControlVariate, *, seed: int
     ) -> None:
@@ -54,9 +57,8 @@ class ExpectedLossLearner(NeuralLearner):
         sample, config = self._sample, self._config
         if sample is None:
             return
-        lengths = {"source_length": len(sample.source_ids), "output_length": len(sample.ids)}
-        self._safeguards.observe(**lengths, log_probability=sample.log_probability)
-        weight, entropy = self._safeguards.limit(advantage, **lengths), self._safeguards.entropy_weight
+        self._safeguards.observe(sample)
+        weight, entropy = self._safeguards.limit(advantage, source, sample), self._safeguards.entropy_weight
         if sample.is_fallback:
             weight = entropy = 0.0  # the reward is that of another translation
         step_size = config.batch + config.replay_batch  # experiences that a step averages over
@@ -64,13 +66,16 @@ class ExpectedLossLearner(NeuralLearner):
         with self._dropout(config.dropout):
             if weight or entropy:
                 self._translator.backward(sample, weight / step_size, entropy=entropy / step_size)
-            if step_is_due and (earlier := self._replay.sample(config.replay_batch, self._rng)):
+            if step_is_due and (earlier := self._sample_replay()):
                 self._add_imitation_gradient(earlier, 1 / step_size)
         if weight > 0 and config.replay_batch:
-            self._replay.add(Experience(source, sample.ids, weight))
+            self._replay.add(Experience(sample.source_ids, sample.ids, weight))
         if step_is_due:
             self._replay.commit()
             self._optimiser.step(config.schedule.rate_factor(self._round))
+
+    def _sample_replay(self) -> list[Experience]:
+        return self._safeguards.without_drift(self._replay.sample(self._config.replay_batch, self._rng))
 
     def save(self) -> Snapshot:
         snapshot = super().save()

@@ -6,6 +6,7 @@ The parameters are one vector, whether they are a network's or the few weights o
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -18,7 +19,6 @@ from learners.errors import SnapshotError
 from learners.snapshot import Snapshot
 from learners.stored_names import stored_class_name, to_stored
 
-SNAPSHOT_VERSION = 3
 IDENTITY_PARTS = {"recipe": "configuration", "variate": "control variate"}  # their names in snapshots and in messages
 
 
@@ -31,6 +31,8 @@ class GradientConfig:
 
 class GradientLearner(Learner):
     """A translator that learns from rewards; subclasses define how it explores and which gradient follows a reward."""
+
+    snapshot_version: ClassVar[int] = 3  # of a class; changes when older snapshots can no longer be loaded
 
     def __init__(
         self,
@@ -111,4 +113,4 @@ class GradientLearner(Learner):
         self._control_variate.load(snapshot.part("variate"))
 
     def _snapshot_kind(self) -> str:
-        return f"{stored_class_name(type(self))} {SNAPSHOT_VERSION}"
+        return f"{stored_class_name(type(self))} {self.snapshot_version}"

@@ -48,7 +48,7 @@ class NeuralLearner(GradientLearner):
     def _add_imitation_gradient(self, experiences: Sequence[Experience], share: float) -> None:
         """Add the gradient of ``-share * sum of advantage * log p``, of the model itself at temperature 1."""
         self._translator.backward_likelihood(
-            [self._translator.encode_source(experience.source) for experience in experiences],
+            [experience.source for experience in experiences],
             [experience.target for experience in experiences],
             [share * experience.advantage for experience in experiences],
         )

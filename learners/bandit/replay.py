@@ -12,7 +12,7 @@ from learners.snapshot import Snapshot
 class Experience:
     """A proposal and its advantage."""
 
-    source: str
+    source: list[int]  # token ids, as the model read them
     target: list[int]  # token ids
     advantage: float
 

@@ -6,12 +6,14 @@ a replay buffer.
 """
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from learners.bandit.control_variates import ControlVariate
 from learners.bandit.gradient import GradientConfig
 from learners.bandit.neural import NeuralLearner
 from learners.bandit.optimiser import OptimiserConfig
 from learners.bandit.replay import Experience, ReplayBuffer
+from learners.bandit.safeguards import SafeguardConfig, Safeguards
 from learners.nmt.hypothesis import Hypothesis
 from learners.nmt.translator import Translator
 from learners.snapshot import Snapshot
@@ -22,6 +24,7 @@ class SelfImitationConfig(GradientConfig):
     """How many experiences a step learns from."""
 
     optimiser: OptimiserConfig = field(default_factory=lambda: OptimiserConfig(learning_rate=1e-4))
+    safeguards: SafeguardConfig = field(default_factory=SafeguardConfig)  # of length and loops: it does not sample
     batch: int = 32  # rounds between two steps
     replay_batch: int = 32  # earlier experiences that each step learns from again
     replay_capacity: int = 4_000  # experiences that are kept
@@ -31,11 +34,14 @@ class SelfImitationConfig(GradientConfig):
 class SelfImitationLearner(NeuralLearner):
     """BNMT-REPLAY: maximum likelihood of its own proposals, weighted by max(0, advantage)."""
 
+    snapshot_version: ClassVar[int] = 4
+
     def __init__(
         self, translator: Translator, config: SelfImitationConfig, control_variate: ControlVariate, *, seed: int
     ) -> None:
         super().__init__(translator, config, control_variate, seed=seed)
         self._config = config
+        self._safeguards = Safeguards(config.safeguards)
         self._replay = ReplayBuffer(config.replay_capacity)
         self._proposed: Hypothesis | None = None
 
@@ -44,11 +50,15 @@ class SelfImitationLearner(NeuralLearner):
         return self._proposed
 
     def _learn(self, source: str, advantage: float) -> None:
-        assert self._proposed is not None, "a reward follows a proposal"
-        if advantage > 0 and not self._proposed.is_fallback:  # the reward of a fallback is not that of these tokens
-            self._replay.add(Experience(source, self._proposed.ids, advantage))
+        proposed = self._proposed
+        assert proposed is not None, "a reward follows a proposal"
+        self._safeguards.observe(proposed)
+        weight = self._safeguards.limit(advantage, source, proposed)
+        if weight > 0 and not proposed.is_fallback:  # the reward of a fallback is not that of these tokens
+            self._replay.add(Experience(proposed.source_ids, proposed.ids, weight))
         if self._round % self._config.batch == 0:
-            experiences = [*self._replay.pending, *self._replay.sample(self._config.replay_batch, self._rng)]
+            earlier = self._replay.sample(self._config.replay_batch, self._rng)
+            experiences = [*self._replay.pending, *self._safeguards.without_drift(earlier)]
             self._replay.commit()
             if experiences:
                 with self._dropout(self._config.dropout):
@@ -57,9 +67,11 @@ class SelfImitationLearner(NeuralLearner):
 
     def save(self) -> Snapshot:
         snapshot = super().save()
+        snapshot.put("safeguards", self._safeguards.save())
         snapshot.put("memory", self._replay.save())
         return snapshot
 
     def load(self, snapshot: Snapshot) -> None:
         super().load(snapshot)
+        self._safeguards.load(snapshot.part("safeguards"))
         self._replay.load(snapshot.part("memory"))

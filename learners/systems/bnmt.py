@@ -22,18 +22,19 @@ SZO = ZerothOrderConfig(optimiser=replace(PUBLISHED_ADAM.optimiser, clip_norm=No
 # worth repeating.
 REPLAY_ADAM = OptimiserConfig(Method.ADAM, learning_rate=3e-4)
 NEW_ROUNDS, REPLAYED_ROUNDS = 8, 24  # per step
+SAFEGUARDS = SafeguardConfig(max_length_ratio=1.1, min_length_ratio=0.9, exclude_loops=True)
 EL_VALUE = ExpectedLossConfig(
     optimiser=REPLAY_ADAM,
     # At a low temperature, samples cost little reward, and still differ enough to learn from.
     schedule=AnnealingSchedule(temperature=0.3, start=None),
-    safeguards=SafeguardConfig(
-        max_length_ratio=1.1, min_entropy=0.05, entropy_bonus=0.01, negative_advantage_weight=0.3
-    ),
+    safeguards=replace(SAFEGUARDS, min_entropy=0.05, entropy_bonus=0.01, negative_advantage_weight=0.3),
     batch=NEW_ROUNDS,
     replay_batch=REPLAYED_ROUNDS,
     dropout=0.1,
 )
-REPLAY = SelfImitationConfig(optimiser=REPLAY_ADAM, batch=NEW_ROUNDS, replay_batch=REPLAYED_ROUNDS)
+REPLAY = SelfImitationConfig(
+    optimiser=REPLAY_ADAM, safeguards=SAFEGUARDS, batch=NEW_ROUNDS, replay_batch=REPLAYED_ROUNDS
+)
 
 SYSTEMS = (
     NonLearningSystem(

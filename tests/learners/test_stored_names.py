@@ -26,6 +26,17 @@ from learners.smt.target_ngrams import TargetNgramConfig, TargetNgramLearner
 from learners.stored_names import CLASS_NAMES, FIELD_NAMES, from_stored, stored_class_name, to_stored
 
 OPTIMISER = {"method": "adam", "rate": 1e-5, "clip": 1.0, "betas": [0.9, 0.999], "rho": 0.95, "epsilon": 1e-8}
+SAFEGUARDS = {
+    "stretch": None,
+    "min_length_ratio": None,
+    "anchor_rounds": 500,
+    "length_bands": 5,
+    "exclude_loops": False,
+    "surprise_floor": 0.0,
+    "entropy_bonus": 0.0,
+    "blame": 1.0,
+    "memory": 0.99,
+}
 MODEL = {
     "name": "mine",
     "architecture": "gru",
@@ -85,14 +96,7 @@ def test_a_snapshot_of_expected_loss_keeps_its_names():
     assert to_stored(ExpectedLossConfig()) == {
         "optimiser": OPTIMISER,
         "schedule": {"temperature": 1.0, "start": 700_000, "cooling": 0.99, "decay": "cumulative"},
-        "safeguards": {
-            "stretch": None,
-            "anchor_rounds": 500,
-            "surprise_floor": 0.0,
-            "entropy_bonus": 0.0,
-            "blame": 1.0,
-            "memory": 0.99,
-        },
+        "safeguards": SAFEGUARDS,
         "batch": 1,
         "dropout": 0.0,
         "replayed": 0,
@@ -103,6 +107,7 @@ def test_a_snapshot_of_expected_loss_keeps_its_names():
 def test_snapshots_of_the_other_learners_keep_their_names():
     assert to_stored(SelfImitationConfig()) == {
         "optimiser": {**OPTIMISER, "rate": 1e-4},
+        "safeguards": SAFEGUARDS,
         "batch": 32,
         "replayed": 32,
         "memory": 4_000,

@@ -26,7 +26,10 @@ from tests.learners.bandit.tiny_learners import (
 from tests.learners.rounds import propose, update
 
 REPLAY = {"batch": 2, "replay_batch": 3, "replay_capacity": 5}
-GUARDED = SafeguardConfig(max_length_ratio=1.1, anchor_rounds=3, min_entropy=9.0, entropy_bonus=0.01)
+LENGTHS = SafeguardConfig(
+    max_length_ratio=1.1, min_length_ratio=0.9, anchor_rounds=5, length_bands=2, exclude_loops=True
+)
+GUARDED = replace(LENGTHS, min_entropy=9.0, entropy_bonus=0.01)
 KINDS = {
     "EL": expected_loss,
     "EL-CV with dropout": lambda **options: expected_loss(RunningMean, dropout=0.5, **options),
@@ -36,6 +39,7 @@ KINDS = {
     "SZO": zeroth_order,
     "SZO of the output bias": lambda **options: zeroth_order(parameter_prefix="output_bias", **options),
     "self-imitation": self_imitation,
+    "REPLAY": lambda **options: self_imitation(safeguards=LENGTHS, **options),
 }
 kinds = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS.keys())
 
@@ -124,6 +128,20 @@ def test_a_snapshot_of_another_learner_is_refused(make):
     other = zeroth_order() if isinstance(make(), ExpectedLossLearner) else expected_loss()
     with pytest.raises(SnapshotError, match="the snapshot is of"):
         make().load(other.save())
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (expected_loss, "the snapshot is of ExpectedLossLearner 3, not of ExpectedLossLearner 4"),
+        (self_imitation, "the snapshot is of ImitationLearner 3, not of ImitationLearner 4"),
+    ],
+)
+def test_a_snapshot_from_before_the_safeguards_by_length_of_source_is_refused(make, expected):
+    saved = make().save()
+    saved.values["kind"] = saved.values["kind"].replace("4", "3")
+    with pytest.raises(SnapshotError, match=f"^{expected}$"):
+        make().load(saved)
 
 
 def test_a_snapshot_of_another_model_is_refused():

@@ -8,6 +8,8 @@ import pytest
 from learners.bandit.expected_loss import ExpectedLossConfig, ExpectedLossLearner
 from learners.bandit.gradient import GradientLearner
 from learners.bandit.optimiser import Method
+from learners.bandit.safeguards import SafeguardConfig
+from learners.bandit.self_imitation import SelfImitationConfig
 from learners.contract import PLACEHOLDER, Proposal, Sentence, StaticSystem, as_proposal
 from learners.errors import UnknownSystemError
 from learners.nmt.static import StaticTranslator
@@ -122,7 +124,17 @@ def test_the_published_learners_are_set_as_published(name, method):
     assert (config.optimiser.method, config.optimiser.learning_rate) == (method, 1e-5)
     assert (config.schedule.temperature, config.schedule.start, config.dropout) == (1.0, 700_000, 0.5)
     assert (config.optimiser.clip_norm, config.optimiser.betas, config.batch) == (1.0, (0.9, 0.999), 1)
+    assert config.safeguards == SafeguardConfig()  # none
     assert config_of("BNMT-EL-CV") == config_of("BNMT-EL")
+
+
+@pytest.mark.parametrize("name", ["BNMT-EL-VALUE", "BNMT-REPLAY"])
+def test_our_own_learners_imitate_no_loops_and_keep_the_length_of_their_outputs(name):
+    config = config_of(name)
+    assert isinstance(config, ExpectedLossConfig | SelfImitationConfig)
+    assert config.safeguards.exclude_loops
+    assert config.safeguards.min_length_ratio is not None
+    assert config.safeguards.max_length_ratio is not None
 
 
 @pytest.mark.parametrize(
