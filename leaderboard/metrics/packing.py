@@ -31,6 +31,8 @@ def unpack_counts(packed: bytes, number: int, what: str) -> list[int]:
     Raises:
         ValueError: The bytes hold another number of counts, or end within one.
     """
+    if len(packed) == number and packed.isascii():  # nearly every sentence: one byte for each count
+        return list(packed)
     counts, count, shift = [], 0, 0
     for byte in packed:
         count |= (byte & 0x7F) << shift
