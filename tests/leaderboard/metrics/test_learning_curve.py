@@ -42,6 +42,21 @@ def test_the_cumulative_average_of_a_power_law_is_flatter():
     assert slope.percentage == pytest.approx(97.7278, abs=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("scores", "averages", "percentage"),
+    [
+        ([50, 48, 47, 47, 46], [50, 49, 48.3333, 48, 47.6], 97.9188),
+        ([50, 50, 50], [50, 50, 50], 100.0),
+        ([50, 51, 53, 54, 56], [50, 50.5, 51.3333, 52, 52.8], 102.3187),
+    ],
+    ids=["learns", "stands still", "forgets"],
+)
+def test_cumulative_averages_of_equal_blocks_and_their_slopes(scores, averages, percentage):
+    blocks = [Block(score, 1) for score in scores]
+    assert series(blocks, CurveModel.CUMULATIVE) == pytest.approx(averages, abs=1e-4)
+    assert fit_blocks(blocks, CurveModel.CUMULATIVE).percentage == pytest.approx(percentage, abs=1e-4)
+
+
 def test_the_cumulative_average_pools_errors_and_words_of_unequal_blocks():
     blocks = [Block(300, 500), Block(480, 1000)]
     assert series(blocks, CurveModel.UNIT) == [0.6, 0.48]
