@@ -1,6 +1,7 @@
 """``make screenshots``: pictures of the page for the documentation, light, dark and on a phone.
 
-They show the boards of ``make demo`` if it has been run, else an invented board.
+They show the boards of ``make demo`` if it has been run, else an invented board. The board of a post-edit phase is
+always an invented one, because the demo has no such phase.
 """
 
 import argparse
@@ -17,6 +18,7 @@ from simulator.tasks import DEMO_STORE
 from tests.browser.board_server import BoardApi, serving
 from tests.browser.chromium import launched
 from tests.browser.sample_board import sample_board
+from tests.leaderboard.boards import post_edit_board
 
 BOTTOM_MARGIN = 16  # pixels
 ALL_DRAWN = "[...document.querySelectorAll('figure.card:not(.nothing, [hidden])')].every(each => each.dataset.drawn)"
@@ -39,6 +41,12 @@ PICTURES = [
     Picture("light", 1280, "light", "header", "#chart-regret"),
     Picture("dark", 1280, "dark", "#charts-section", "#chart-length", shows_values=True),
     Picture("phone", 390, "light", "header", "#board", device_scale=1.5),
+]
+
+
+POST_EDIT_PICTURES = [
+    Picture("post-edit-light", 1280, "light", "header", "#charts-section"),
+    Picture("post-edit-phone", 390, "light", "header", "#chart-difference", device_scale=1.5),
 ]
 
 
@@ -95,11 +103,13 @@ def main() -> None:
     if not any(board.rows for board in boards.values()):
         parser.exit(1, f"{store} has no rounds to show\n")
     options.folder.mkdir(parents=True, exist_ok=True)
-    with serving(BoardApi(boards)) as url, launched() as browser:
-        for picture in PICTURES:
-            path = options.folder / f"leaderboard-{picture.name}.png"
-            take(browser, url, picture, path)
-            print(f"{path}  {path.stat().st_size / 1024:.0f} KB")
+    with launched() as browser:
+        for shown, pictures in ((boards, PICTURES), ({"post-edit": post_edit_board()}, POST_EDIT_PICTURES)):
+            with serving(BoardApi(shown)) as url:
+                for picture in pictures:
+                    path = options.folder / f"leaderboard-{picture.name}.png"
+                    take(browser, url, picture, path)
+                    print(f"{path}  {path.stat().st_size / 1024:.0f} KB")
 
 
 if __name__ == "__main__":
