@@ -21,6 +21,10 @@ class DivergedError(LearnerError):
     """The numbers of a model are no longer finite, or far too large; its last snapshot is kept."""
 
 
+class ReferencesError(LearnerError):
+    """An oracle has no references of the phase that it plays, or those of another task."""
+
+
 class UnknownSystemError(LearnerError):
     """The registry has no system of that name."""
 

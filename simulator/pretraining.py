@@ -8,6 +8,7 @@ from corpora.task import Task
 from learners.errors import LearnerError
 from learners.nmt.pretraining import PretrainingConfig
 from learners.nmt.processor import denormals_as_zero
+from learners.references import PhaseReferences, References
 from learners.seed_models.catalogue import SEED_MODELS
 from learners.seed_models.seed_model import SeedModel, TrainingTexts
 from learners.seed_models.settings import BuildSettings
@@ -15,6 +16,7 @@ from learners.seed_models.store import ModelStore
 from learners.seed_models.trainer import Report, train_missing
 from learners.systems.registry import find_system
 from task.atomic_files import write_bytes
+from task.description import OUT_OF_DOMAIN
 
 TASK_DIGEST_FILE = "task.sha256"  # of the task whose text a folder's models were trained on
 
@@ -44,18 +46,40 @@ def train_seed_models(
     store.check(wanted, settings)
     if all(store.has(model) for model in wanted):
         return []
-    references = any(model.needs_references for model in wanted)
+    oracles = [model for model in wanted if model.needs_references]
+    if oracles and not _phases(opened):
+        raise LearnerError(
+            f"{task} has no phases with references, which {', '.join(map(str, oracles))} cannot do without"
+        )
     texts = TrainingTexts(
-        out_of_domain=[(pair.source, pair.target) for pair in opened.pairs("out-of-domain")],
-        in_domain=_in_domain_pairs(opened) if references else [],
+        out_of_domain=[(pair.source, pair.target) for pair in opened.pairs(OUT_OF_DOMAIN)],
+        in_domain=_in_domain_pairs(opened) if oracles else [],
+        references=_references(opened) if oracles else {},
     )
     with denormals_as_zero():
         return train_missing(store, wanted, texts, settings=settings, pretraining=pretraining, report=report)
 
 
 def _in_domain_pairs(task: Task) -> list[tuple[str, str]]:
-    phases = [part for part in task.parts if part != "out-of-domain"]
-    return [(pair.source, pair.target) for phase in phases for pair in task.distinct_pairs(phase)]
+    return [(pair.source, pair.target) for phase in _phases(task) for pair in task.distinct_pairs(phase)]
+
+
+def _references(task: Task) -> References:
+    """Return the sources and references of every phase in the order served."""
+    source, target = task.description.languages
+    return {
+        phase: PhaseReferences(
+            phase,
+            task.description.phase(phase).feedback.metric.name,
+            list(task.lines(phase, source)),
+            list(task.lines(phase, target)),
+        )
+        for phase in _phases(task)
+    }
+
+
+def _phases(task: Task) -> list[str]:
+    return [part for part in task.parts if part != OUT_OF_DOMAIN]
 
 
 def check_models_are_of_task(folder: Path, task: Task) -> None:

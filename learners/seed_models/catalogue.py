@@ -9,6 +9,7 @@ from learners.nmt.pretraining import PretrainingConfig
 from learners.seed_models.dictionary import DictionarySeedModel
 from learners.seed_models.networks import SUBWORD_NETWORKS, THIRD_PARTY_NETWORKS, WORD_NETWORKS
 from learners.seed_models.neural import NeuralSeedModel, in_domain
+from learners.seed_models.references import ReferencesSeedModel
 from learners.seed_models.seed_model import SeedModel, TrainingTexts
 from learners.seed_models.statistical import StatisticalSeedModel
 
@@ -64,6 +65,8 @@ BNMT_CONTROL = NeuralSeedModel(name="control", starts_from=BNMT, adapt_config=_c
 SMT = StatisticalSeedModel(name="smt")
 # The same, trained on both texts (Sokolov et al. 2017, section 4.3).
 SMT_ORACLE = StatisticalSeedModel(name="smt-oracle", needs_references=True)
+# Not a model: the references by round, for oracles that choose among the candidates of a model or learn online.
+REFERENCES = ReferencesSeedModel(name="references")
 
 # A seed model comes after those that it requires.
 SEED_MODELS: tuple[SeedModel[Any], ...] = (
@@ -75,6 +78,7 @@ SEED_MODELS: tuple[SeedModel[Any], ...] = (
     BNMT_CONTROL,
     SMT,
     SMT_ORACLE,
+    REFERENCES,
 )
 
 

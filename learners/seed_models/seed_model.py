@@ -4,13 +4,14 @@ A kind of seed model is a subclass; a seed model is an instance of it in ``learn
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 from learners.nmt.batches import Pair
 from learners.nmt.pretraining import PretrainingConfig
+from learners.references import PhaseReferences
 from learners.seed_models.progress import TrainingProgress
 from learners.seed_models.settings import BuildSettings
 
@@ -22,7 +23,9 @@ class TrainingTexts:
     """The parallel text that seed models are trained on."""
 
     out_of_domain: Sequence[Pair]
-    in_domain: Sequence[Pair] = ()  # has the references that learners never see: for oracles only
+    # What learners never see, for oracles only:
+    in_domain: Sequence[Pair] = ()  # the distinct sentences of all phases with their references
+    references: Mapping[str, PhaseReferences] = field(default_factory=dict)  # of each phase, by round
 
 
 class LoadModel(Protocol):

@@ -6,6 +6,7 @@ import numpy as np
 
 from learners.nmt.pretraining import PretrainingConfig, new_translator, train
 from learners.nmt.translator import Translator
+from learners.references import PhaseReferences
 from learners.seed_models.catalogue import SEED_MODELS
 from learners.seed_models.networks import SUBWORD_NETWORKS
 from learners.seed_models.seed_model import TrainingTexts
@@ -25,7 +26,14 @@ def sentences(count, seed=0):
     return [(" ".join(words), " ".join(WORDS[word] for word in words)) for words in drawn]
 
 
-TEXTS = TrainingTexts(sentences(200), sentences(100, seed=1))
+def references(pairs, phase="dev"):
+    """Return the references of a phase that serves these pairs."""
+    return PhaseReferences(phase, "sentence-bleu", *map(list, zip(*pairs, strict=True)))
+
+
+# The rounds of the dev phase: sentences, an unknown word and a long one, twice.
+ROUNDS = 2 * [*sentences(4, seed=8), ("xk-77 ☃", "xk-77 ☃"), ("rot " * 300, "red " * 300)]
+TEXTS = TrainingTexts(sentences(200), sentences(100, seed=1), {"dev": references(ROUNDS)})
 
 
 @cache

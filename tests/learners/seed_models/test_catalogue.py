@@ -11,6 +11,7 @@ from learners.seed_models.catalogue import (
     BNMT_CONTROL,
     BNMT_ORACLE,
     DICTIONARY,
+    REFERENCES,
     SEED_MODELS,
     SMT,
     SMT_ORACLE,
@@ -35,11 +36,12 @@ def test_the_names_of_the_files_stay():
         "control",
         "smt",
         "smt-oracle",
+        "references",
     ]
 
 
 def test_only_oracles_need_references():
-    assert [model for model in SEED_MODELS if model.needs_references] == [BNMT_ORACLE, SMT_ORACLE]
+    assert [model for model in SEED_MODELS if model.needs_references] == [BNMT_ORACLE, SMT_ORACLE, REFERENCES]
 
 
 def test_requirements_come_before_the_models_that_need_them():
