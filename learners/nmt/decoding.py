@@ -98,10 +98,30 @@ class BeamHypothesis:
         """Return the log-probability per token: without normalisation, short translations would always win."""
         return self.log_probability / len(self.ids)
 
+    def decoded(self) -> DecodedSequence:
+        return DecodedSequence(self.ids, self.log_probability, torch.stack(self.attention).cpu().numpy())
 
-@torch.no_grad()
+
 def beam_search(ensemble: Ensemble, source: Tensor, size: int) -> DecodedSequence:
     """Return the best translation that a beam of this size finds. ``source`` is [1, length]."""
+    return max(_search(ensemble, source, size), key=BeamHypothesis.score).decoded()
+
+
+def beam_k_best(ensemble: Ensemble, source: Tensor, size: int) -> list[DecodedSequence]:
+    """Return all translations that a beam of this size finishes, best first: as many as its size, or fewer.
+
+    The first one is that of ``beam_search``.
+    """
+    found = _search(ensemble, source, size, best_only=False)
+    return [item.decoded() for item in sorted(found, key=BeamHypothesis.score, reverse=True)]
+
+
+@torch.no_grad()
+def _search(ensemble: Ensemble, source: Tensor, size: int, *, best_only: bool = True) -> list[BeamHypothesis]:
+    """Return what a beam finishes, or what it ends with if it finishes nothing.
+
+    With ``best_only``, the search ends as soon as the best finished hypothesis cannot be exceeded.
+    """
     state = ensemble.initial_state(source)
     max_length = max_output_length(source.shape[1])
     beam, parents, finished = [BeamHypothesis([], 0.0, [])], [0], list[BeamHypothesis]()
@@ -116,10 +136,11 @@ def beam_search(ensemble: Ensemble, source: Tensor, size: int) -> DecodedSequenc
         finished += [item for item in beam if item.ids[-1] == EOS]
         open_items = [place for place, item in enumerate(beam) if item.ids[-1] != EOS]
         beam, parents = [beam[place] for place in open_items], [parents[place] for place in open_items]
-        if not beam or (finished and _cannot_win(beam, max(map(BeamHypothesis.score, finished)), max_length)):
+        if not beam:
             break
-    best = max(finished or beam, key=BeamHypothesis.score)
-    return DecodedSequence(best.ids, best.log_probability, torch.stack(best.attention).cpu().numpy())
+        if best_only and finished and _cannot_win(beam, max(map(BeamHypothesis.score, finished)), max_length):
+            break
+    return finished or beam
 
 
 def _cannot_win(beam: Sequence[BeamHypothesis], best_score: float, max_length: int) -> bool:

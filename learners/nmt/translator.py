@@ -15,6 +15,7 @@ from learners.nmt.batches import pad, shift_right
 from learners.nmt.configs import ModelConfig
 from learners.nmt.decoding import (
     DecodedSequence,
+    beam_k_best,
     beam_search,
     greedy_decode,
     max_output_length,
@@ -128,6 +129,17 @@ class Translator:
         with _without_dropout(self.model):
             decoded = beam_search(ensemble, pad([ids], self.model.device), size)
         return self._hypothesis(decoded, source, ids, pieces)
+
+    def k_best(self, source: str, size: int) -> list[Hypothesis]:
+        """Return the translations that beam search finishes, best first, each text once; the first is ``beam``'s."""
+        ids, pieces = self._encode_source(source)
+        ensemble = Ensemble([self.model, *self.ensemble_members])
+        with _without_dropout(self.model):
+            decoded = beam_k_best(ensemble, pad([ids], self.model.device), size)
+        found: dict[str, Hypothesis] = {}
+        for hypothesis in (self._hypothesis(one, source, ids, pieces) for one in decoded):
+            found.setdefault(hypothesis.text, hypothesis)
+        return list(found.values())
 
     def sample(self, source: str, temperature: float, rng: np.random.Generator) -> Sample:
         """Sample a translation from the tempered distribution, without dropout; greedily below ``MIN_TEMPERATURE``.
