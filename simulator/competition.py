@@ -284,7 +284,8 @@ def play_run_with(
     so that the last status that it received is up to date.
     """
     folder, models, system = competition.run_folder(spec), ModelStore(competition.models), find_system(spec.system)
-    learner = system.new_learner(models, spec.seed)  # first: a system without its seed model should not open a run
+    # First: a system without its seed model should not open a run.
+    learner = system.new_learner(models, spec.seed, competition.phase)
     run = _open_run(client, competition, spec, folder)
     reported = 0.0
 

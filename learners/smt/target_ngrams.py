@@ -21,7 +21,7 @@ from learners.bandit.objective import log_linear_gradient
 from learners.bandit.optimiser import Method, OptimiserConfig
 from learners.bandit.value import bucket
 from learners.contract import Proposal, Sentence
-from learners.smt.forest import LogLinearTranslator, Vector
+from learners.smt.forest import Derivation, LogLinearTranslator, Vector
 from learners.smt.proposals import sampled_proposal
 
 
@@ -35,6 +35,42 @@ class TargetNgramConfig(GradientConfig):
     weight_scale: float = 80.0  # on the tuned weights: samples cost little reward, and vary once n-grams have weights
     candidates: int = 40  # k of the k-best list; a longer list hardly raises the best reward in it
     buckets: int = 1 << 16  # n-grams are hashed into this many weights
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateList:
+    """The k best translations of a source, and their scores under tuned and learned weights."""
+
+    derivations: list[Derivation]
+    indices: npt.NDArray[np.intp]  # of the learned weights, for the n-grams in which candidates differ
+    counts: Vector  # [candidate, n-gram]
+    scores: Vector
+
+    def probabilities(self) -> Vector:
+        unnormalised = np.exp(self.scores - self.scores.max())
+        probabilities: Vector = unnormalised / unnormalised.sum()
+        return probabilities
+
+
+def score_candidates(
+    translator: LogLinearTranslator, source: str, config: TargetNgramConfig, ngram_weights: Vector
+) -> CandidateList:
+    """Return the k best translations of a source under the tuned weights, scored with those of n-grams, too."""
+    tuned = translator.weights
+    derivations = translator.forest(source, tuned).k_best(tuned, config.candidates)
+    indices, counts = differing_ngrams([one.translation for one in derivations], config.buckets)
+    dense_scores = np.array([one.features @ tuned for one in derivations])
+    scores = config.weight_scale * dense_scores + counts @ ngram_weights[indices]
+    return CandidateList(derivations, indices, counts, scores)
+
+
+def sample_candidate(candidates: CandidateList, rng: np.random.Generator) -> tuple[int, Proposal]:
+    """Return the place of a sampled candidate in its list, and its proposal."""
+    probabilities, scores = candidates.probabilities(), candidates.scores
+    chosen = int(np.searchsorted(np.cumsum(probabilities)[:-1], rng.random(), side="right"))
+    relative = scores - scores.max()
+    log_probability = relative[chosen] - np.log(np.exp(relative).sum())  # finite, unlike log 0
+    return chosen, sampled_proposal(candidates.derivations[chosen], float(log_probability))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +96,11 @@ class TargetNgramLearner(GradientLearner):
         self._sample: _SampledCandidate | None = None
 
     def propose(self, sentence: Sentence) -> Proposal:
-        tuned = self._translator.weights
-        candidates = self._translator.forest(sentence.source, tuned).k_best(tuned, self._config.candidates)
-        indices, counts = differing_ngrams([one.translation for one in candidates], self._config.buckets)
-        dense_scores = np.array([one.features @ tuned for one in candidates])
-        scores = self._config.weight_scale * dense_scores + counts @ self._vector.numpy()[indices]
-        unnormalised = np.exp(scores - scores.max())
-        probabilities = unnormalised / unnormalised.sum()
-        chosen = int(np.searchsorted(np.cumsum(probabilities)[:-1], self._rng.random(), side="right"))
-        self._sample = _SampledCandidate(indices, counts[chosen], probabilities @ counts)
-        log_probability = scores[chosen] - scores.max() - np.log(unnormalised.sum())  # finite, unlike log 0
-        return sampled_proposal(candidates[chosen], float(log_probability))
+        candidates = score_candidates(self._translator, sentence.source, self._config, self._vector.numpy())
+        chosen, proposal = sample_candidate(candidates, self._rng)
+        counts = candidates.counts
+        self._sample = _SampledCandidate(candidates.indices, counts[chosen], candidates.probabilities() @ counts)
+        return proposal
 
     def _learn(self, source: str, advantage: float) -> None:  # noqa: ARG002 (the sample is the source's)
         sample = self._sample

@@ -11,11 +11,25 @@ from typing import Any
 from learners.bandit.control_variates import ControlVariate
 from learners.bandit.gradient import GradientConfig
 from learners.contract import Learner
+from learners.errors import ReferencesError
+from learners.references import PhaseReferences, References
 from learners.seed_models.seed_model import SeedModel
 from learners.seed_models.store import ModelStore
 
 TASK_PAPER = "Sokolov et al. 2017"  # A Shared Task on Bandit Learning for Machine Translation
 OURS = "banditmt"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family:
+    """The systems that the learners of a family are compared with, by name; None where the family has none."""
+
+    name: str  # as on the leaderboard
+    static: str | None = None  # the seed model as it is
+    oracle: str | None = None  # trained on the references
+    k_best_oracle: str | None = None  # the best one of the seed model's candidates: what reranking could gain at most
+    full_information: str | None = None  # learns online from the reference of each round, on the learners' candidates
+    continued_training: str | None = None  # the seed model, trained further without feedback
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,10 +41,27 @@ class System(ABC):
     origin: str  # the paper with its section, or OURS
     seed_models: tuple[SeedModel[Any], ...] = ()
     stochastic: bool  # whether anything is random; if not, all random seeds are the same, and one run is enough
+    family: Family | None = None
+    control: str | None = None  # the system with the same search that does not learn; None if this one does not, either
+
+    @property
+    def learns(self) -> bool:
+        return self.control is not None
+
+    @property
+    def needs_references(self) -> bool:
+        """Whether it sees references that participants do not see: then it is an oracle, and not a participant."""
+        return any(model.needs_references for model in self.seed_models)
 
     @abstractmethod
-    def new_learner(self, store: ModelStore, seed: int) -> Learner:
-        """Return a learner before its first round; the seed is of everything random in it."""
+    def new_learner(self, store: ModelStore, seed: int, phase: str | None = None) -> Learner:
+        """Return a learner before its first round.
+
+        Args:
+            store: The folder of the seed models.
+            seed: The seed of everything random in the learner.
+            phase: The phase that it plays. Only systems that look references up by round need to know it.
+        """
 
     def identity(self, store: ModelStore, seed: int) -> dict[str, str | int]:
         """Return what identifies a learner, whatever its name on the leaderboard: only the same one resumes a run."""
@@ -48,8 +79,40 @@ class NonLearningSystem(System):
     learner: Callable[..., Learner]  # takes the seed models
     stochastic: bool = False
 
-    def new_learner(self, store: ModelStore, seed: int) -> Learner:  # noqa: ARG002 (nothing is random)
+    def new_learner(self, store: ModelStore, seed: int, phase: str | None = None) -> Learner:  # noqa: ARG002
         return self.learner(*self._load_seed_models(store))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamplingSystem(System):
+    """A control: it samples from its seed models as a learner does, and does not learn."""
+
+    learner: Callable[..., Learner]  # takes the seed models, the config, and the seed by name
+    config: Any  # that of the learners, as far as it says how they sample
+    stochastic: bool = True
+
+    def new_learner(self, store: ModelStore, seed: int, phase: str | None = None) -> Learner:  # noqa: ARG002
+        return self.learner(*self._load_seed_models(store), self.config, seed=seed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReferencesSystem(System):
+    """An oracle that looks up the reference of each round: its last seed model has the references of all phases."""
+
+    learner: Callable[..., Learner]  # takes the seed models, the phase's references, the config, and the seed by name
+    config: Any
+
+    def new_learner(self, store: ModelStore, seed: int, phase: str | None = None) -> Learner:
+        *models, references = self._load_seed_models(store)
+        return self.learner(*models, self._of_phase(references, phase), self.config, seed=seed)
+
+    def _of_phase(self, references: References, phase: str | None) -> PhaseReferences:
+        if phase not in references:
+            raise ReferencesError(
+                f"{self.name} needs the references of the phase that it plays: "
+                f"there are those of {', '.join(references)}, not of {phase}"
+            )
+        return references[phase]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,5 +124,5 @@ class BanditSystem(System):
     control_variate: Callable[[], ControlVariate]
     stochastic: bool = True
 
-    def new_learner(self, store: ModelStore, seed: int) -> Learner:
+    def new_learner(self, store: ModelStore, seed: int, phase: str | None = None) -> Learner:  # noqa: ARG002
         return self.learner(*self._load_seed_models(store), self.config, self.control_variate(), seed=seed)

@@ -4,8 +4,9 @@ The learners are imported when a command runs: torch takes seconds to load, and 
 """
 
 import json
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -15,28 +16,40 @@ from simulator.cli.folders import DEFAULT_MODELS, ModelsOption
 from simulator.cli.progress_bars import training_report
 from simulator.cli.stores import JsonOption
 
+if TYPE_CHECKING:
+    from learners.systems.system import System
+
 UNWRAPPED_WIDTH = 1_000  # columns without a terminal, so that a search of the list finds one line per system
 
 
 def systems(as_json: JsonOption = False) -> None:
-    """List all systems, with their origin and seed models."""
+    """List all systems: their origin, their seed models, and the control of those that learn."""
     from learners.systems.registry import SYSTEMS
 
-    rows = [
-        (system.name, system.description, system.origin, [model.name for model in system.seed_models])
-        for system in SYSTEMS.values()
-    ]
     if as_json:
-        keys = ("name", "summary", "source", "needs")
-        typer.echo(json.dumps([dict(zip(keys, row, strict=True)) for row in rows], indent=2))
+        typer.echo(json.dumps([_as_json(system) for system in SYSTEMS.values()], indent=2))
         return
-    table = Table("system", "what it is", "from", "seed model")
-    for name, description, origin, seed_models in rows:
-        table.add_row(name, description, origin, ", ".join(seed_models) or "-")
+    table = Table("system", "what it is", "from", "seed model", "control")
+    for system in SYSTEMS.values():
+        seed_models = ", ".join(model.name for model in system.seed_models) or "-"
+        table.add_row(system.name, system.description, system.origin, seed_models, system.control or "-")
     console = Console()
     if not console.is_terminal:
         console.width = UNWRAPPED_WIDTH
     console.print(table, highlight=False)
+
+
+def _as_json(system: "System") -> dict[str, object]:
+    return {
+        "name": system.name,
+        "summary": system.description,
+        "source": system.origin,
+        "needs": [model.name for model in system.seed_models],
+        "stochastic": system.stochastic,
+        "oracle": system.needs_references,
+        "control": system.control,
+        "family": asdict(system.family) if system.family else None,
+    }
 
 
 def pretrain(

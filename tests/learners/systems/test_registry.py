@@ -1,6 +1,6 @@
 """The registry: published names, and the settings behind them."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from unittest.mock import Mock
 
 import pytest
@@ -11,8 +11,10 @@ from learners.bandit.optimiser import Method
 from learners.bandit.safeguards import SafeguardConfig
 from learners.bandit.self_imitation import SelfImitationConfig
 from learners.contract import PLACEHOLDER, Proposal, Sentence, StaticSystem, as_proposal
-from learners.errors import UnknownSystemError
+from learners.errors import ReferencesError, UnknownSystemError
 from learners.nmt.static import StaticTranslator
+from learners.oracles.k_best import KBestOracle
+from learners.sampling_control import SamplingControl
 from learners.seed_models.catalogue import BNMT
 from learners.seed_models.store import ModelStore
 from learners.snapshot import Snapshot
@@ -27,11 +29,17 @@ NAMES = [
     "copy-source",
     "word-for-word",
     "WMT16-static",
+    "WNMT-sampling",
     "WNMT-EL",
     "BNMT-static",
     "BNMT-beam",
     "BNMT-control",
     "BNMT-oracle",
+    "BNMT-k-best-oracle",
+    "BNMT-full-information",
+    "BNMT-sampling",
+    "BNMT-sampling-T1",
+    "BNMT-perturbed",
     "BNMT-EL",
     "BNMT-EL-CV",
     "BNMT-SZO-CV",
@@ -39,6 +47,11 @@ NAMES = [
     "BNMT-REPLAY",
     "SMT-static",
     "SMT-oracle",
+    "SMT-k-best-oracle",
+    "SMT-full-information",
+    "SMT-sampling",
+    "SMT-k-best-sampling",
+    "SMT-perturbed",
     "SMT-EL-CV-ADADELTA",
     "SMT-EL-CV-ADAM",
     "SMT-SZO-CV-ADAM",
@@ -50,9 +63,10 @@ NAMES = [
 SAMPLERS = {
     *("WNMT-EL", "BNMT-EL", "BNMT-EL-CV", "BNMT-EL-VALUE"),
     *("SMT-EL-CV-ADADELTA", "SMT-EL-CV-ADAM", "SMT-EL-WORDS", "LIMSI-UCB1-SAMPLING"),
+    *("WNMT-sampling", "BNMT-sampling", "BNMT-sampling-T1", "SMT-sampling", "SMT-k-best-sampling"),
 }
-SLOW_STARTERS = {"SMT-EL-WORDS"}  # learns only where words have more than one translation
-SOURCES = [source for source, _ in tiny.sentences(4, seed=8)] + ["xk-77 ☃", "rot " * 300]
+SLOW_STARTERS = {"SMT-EL-WORDS", "SMT-full-information"}  # learns only where words have more than one translation
+SOURCES = [source for source, _ in tiny.ROUNDS[:6]]
 
 
 def play(learner):
@@ -74,16 +88,16 @@ def test_no_name_is_given_twice():
 @pytest.mark.parametrize("name", NAMES)
 def test_every_system_plays_and_the_same_seed_plays_the_same(name, store):
     system = find_system(name)
-    proposed = play(system.new_learner(store, 1))
+    proposed = play(system.new_learner(store, 1, "dev"))
     assert all(text.strip() for text in proposed)
-    assert play(system.new_learner(store, 1)) == proposed
+    assert play(system.new_learner(store, 1, "dev")) == proposed
     if not system.stochastic:
-        assert play(system.new_learner(store, 2)) == proposed
+        assert play(system.new_learner(store, 2, "dev")) == proposed
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_systems_that_sample_log_a_probability_and_no_others(name, store):
-    learner, proposals = find_system(name).new_learner(store, 1), []
+    learner, proposals = find_system(name).new_learner(store, 1, "dev"), []
     for source in SOURCES[:4]:
         proposals.append(learner.propose(Sentence(source)))
         update(learner, source, as_proposal(proposals[-1]).translation, 0.5)
@@ -102,13 +116,61 @@ def learned_parameters(learner):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_learners_change_a_copy_of_their_seed_model_and_static_systems_save_nothing(name, store):
-    learner = find_system(name).new_learner(store, 1)
+    learner = find_system(name).new_learner(store, 1, "dev")
     play(learner)
     play(learner)
     if isinstance(learner, StaticSystem):
         assert learner.save() == Snapshot()
+    elif isinstance(learner, SamplingControl | KBestOracle):
+        assert not learner.save().arrays
     elif name not in SLOW_STARTERS:
-        assert learned_parameters(learner) != learned_parameters(find_system(name).new_learner(store, 1))
+        new = find_system(name).new_learner(store, 1, "dev")
+        assert (learned_parameters(learner) != learned_parameters(new)) == find_system(name).learns
+
+
+def test_every_learner_has_a_control_with_the_same_search_that_does_not_learn():
+    controls = {name: system.control for name, system in SYSTEMS.items() if system.learns}
+    assert controls == {
+        "WNMT-EL": "WNMT-sampling",
+        "BNMT-full-information": "BNMT-static",
+        "BNMT-EL": "BNMT-sampling-T1",
+        "BNMT-EL-CV": "BNMT-sampling-T1",
+        "BNMT-SZO-CV": "BNMT-perturbed",
+        "BNMT-EL-VALUE": "BNMT-sampling",
+        "BNMT-REPLAY": "BNMT-static",
+        "SMT-full-information": "SMT-static",
+        "SMT-EL-CV-ADADELTA": "SMT-sampling",
+        "SMT-EL-CV-ADAM": "SMT-sampling",
+        "SMT-SZO-CV-ADAM": "SMT-perturbed",
+        "SMT-EL-WORDS": "SMT-k-best-sampling",
+        "LIMSI-UCB1": "SMT-static",
+        "LIMSI-UCB1-SAMPLING": "SMT-static",
+        "LIMSI-UCB1-SELECT": "SMT-static",
+    }
+    for control in controls.values():
+        assert control is not None
+        assert not find_system(control).learns
+        assert not find_system(control).needs_references
+
+
+def test_the_systems_that_a_family_is_compared_with_belong_to_it():
+    families = {system.family for system in SYSTEMS.values() if system.family}
+    assert {family.name for family in families} == {"WNMT", "BNMT", "SMT"}
+    for family in families:
+        compared = asdict(family)
+        del compared["name"]
+        for role, name in compared.items():
+            if name is not None:
+                assert find_system(name).family == family
+                assert find_system(name).needs_references == (role in ("oracle", "k_best_oracle", "full_information"))
+
+
+@pytest.mark.parametrize("name", ["SMT-k-best-oracle", "BNMT-full-information"])
+@pytest.mark.parametrize("phase", ["training", None])
+def test_an_oracle_without_references_of_its_phase_says_so(name, phase, store):
+    complaint = f"{name} needs the references of the phase that it plays: there are those of dev, not of {phase}"
+    with pytest.raises(ReferencesError, match=complaint):
+        find_system(name).new_learner(store, 1, phase)
 
 
 def config_of(name):
@@ -150,7 +212,7 @@ def test_our_own_learners_imitate_no_loops_and_keep_the_length_of_their_outputs(
     ],
 )
 def test_the_published_learners_have_the_published_control_variates(name, variate, store):
-    learner = find_system(name).new_learner(store, 1)
+    learner = find_system(name).new_learner(store, 1, "dev")
     assert isinstance(learner, GradientLearner)
     assert learner._control_variate.identity() == variate
 
@@ -160,7 +222,7 @@ def test_the_published_learners_have_the_published_control_variates(name, variat
     [("BNMT-static", 1), ("BNMT-control", 1), ("BNMT-oracle", 1), ("BNMT-beam", 12), ("WMT16-static", 12)],
 )
 def test_some_static_systems_search_with_a_beam(name, beam, store):
-    learner = find_system(name).new_learner(store, 1)
+    learner = find_system(name).new_learner(store, 1, "dev")
     assert isinstance(learner, StaticTranslator)
     assert learner._beam == beam
 
@@ -170,7 +232,7 @@ def test_the_published_dropout_is_for_models_that_were_pretrained_with_dropout(p
     translator = tiny_translator(replace(TINY, dropout=pretrained_with))
     store = Mock(ModelStore, load=lambda _model: translator)
     for name in ("WNMT-EL", "BNMT-EL", "BNMT-EL-CV"):
-        learner = find_system(name).new_learner(store, 1)
+        learner = find_system(name).new_learner(store, 1, "dev")
         assert isinstance(learner, ExpectedLossLearner)
         assert learner._config.dropout == learns_with
 
@@ -184,7 +246,7 @@ def test_a_learner_is_identified_by_its_system_its_seed_and_its_models(store):
 @pytest.mark.parametrize("name", ["copy-source", "word-for-word"])
 @pytest.mark.parametrize("source", ["", "  "])
 def test_an_empty_source_gets_a_placeholder(name, source, store):
-    assert propose(find_system(name).new_learner(store, 1), source) == PLACEHOLDER
+    assert propose(find_system(name).new_learner(store, 1, "dev"), source) == PLACEHOLDER
 
 
 def test_the_word_model_replaces_unknown_words(store):

@@ -15,7 +15,7 @@ def printed(capsys, arguments, code=0):
     return capsys.readouterr()
 
 
-def test_systems_are_listed_with_their_origin_and_seed_models(capsys):
+def test_systems_are_listed_with_their_origin_seed_models_control_and_family(capsys):
     shown = printed(capsys, ["systems"]).out
     assert "BNMT-EL-VALUE" in shown
     listed = json.loads(printed(capsys, ["systems", "--json"]).out)
@@ -24,7 +24,28 @@ def test_systems_are_listed_with_their_origin_and_seed_models(capsys):
         "summary": "proposes the source: the floor",
         "source": "Sokolov et al. 2017, Table 3",
         "needs": [],
+        "stochastic": False,
+        "oracle": False,
+        "control": None,
+        "family": None,
     }
+    assert next(one for one in listed if one["name"] == "SMT-EL-CV-ADAM")["control"] == "SMT-sampling"
+    assert next(one for one in listed if one["name"] == "SMT-k-best-oracle")["family"] == {
+        "name": "SMT",
+        "static": "SMT-static",
+        "oracle": "SMT-oracle",
+        "k_best_oracle": "SMT-k-best-oracle",
+        "full_information": "SMT-full-information",
+        "continued_training": None,
+    }
+    assert [one["name"] for one in listed if one["oracle"]] == [
+        "BNMT-oracle",
+        "BNMT-k-best-oracle",
+        "BNMT-full-information",
+        "SMT-oracle",
+        "SMT-k-best-oracle",
+        "SMT-full-information",
+    ]
 
 
 def test_without_a_terminal_each_system_has_a_line(capsys):
@@ -35,6 +56,7 @@ def test_without_a_terminal_each_system_has_a_line(capsys):
         "copy-source",
         "proposes the source: the floor",
         "Sokolov et al. 2017, Table 3",
+        "-",
         "-",
         "",
     ]
