@@ -33,8 +33,7 @@ class MinimumRiskConfig(GradientConfig):
 class MinimumRiskLearner(NeuralLearner):
     """BNMT-full-information: plays greedily, and lowers the expected loss over all candidates (Shen et al. 2016).
 
-    Like BNMT-EL-VALUE, every step also imitates earlier successes: the best candidates, where they are better than the
-    others.
+    Like BNMT-EL-VALUE, every step also imitates earlier successes: the best candidates of earlier rounds.
     """
 
     def __init__(
@@ -54,14 +53,15 @@ class MinimumRiskLearner(NeuralLearner):
         config = self._config
         candidates = self._candidates(source)
         rewards = np.array(self._references.rewards(self._rounds, source, [one.text for one in candidates]))
-        log_probabilities = np.array([one.log_probability for one in candidates])
+        probabilities = list_probabilities(np.array([one.log_probability for one in candidates]), config.sharpness)
+        advantages = rewards - probabilities @ rewards
         step_size = config.batch + config.replay_batch  # experiences that a step averages over
         step_is_due = self._round % config.batch == 0
         with self._dropout(config.dropout):
-            self._add_risk_gradient(candidates, risk_weights(log_probabilities, rewards, config.sharpness) / step_size)
+            self._add_risk_gradient(candidates, config.sharpness * probabilities * advantages / step_size)
             if step_is_due and (earlier := self._replay.sample(config.replay_batch, self._rng)):
                 self._add_imitation_gradient(earlier, 1 / step_size)
-        self._remember_best(source, candidates, rewards, log_probabilities)
+        self._remember_best(candidates, advantages)
         if step_is_due:
             self._replay.commit()
             self._optimiser.step()
@@ -73,21 +73,18 @@ class MinimumRiskLearner(NeuralLearner):
         return [one for one in found.values() if not one.is_fallback]
 
     def _add_risk_gradient(self, candidates: Sequence[Hypothesis], weights: Vector) -> None:
+        """Add the gradient of minus the expected reward, whose derivatives by log-probabilities are the weights."""
         taught = [(one, weight) for one, weight in zip(candidates, weights.tolist(), strict=True) if weight]
         if taught:
             self._translator.backward_likelihood(
                 [one.source_ids for one, _ in taught], [one.ids for one, _ in taught], [weight for _, weight in taught]
             )
 
-    def _remember_best(
-        self, source: str, candidates: Sequence[Hypothesis], rewards: Vector, log_probabilities: Vector
-    ) -> None:
-        if not len(rewards):
-            return
-        best = int(rewards.argmax())
-        advantage = float(rewards[best] - list_probabilities(log_probabilities, self._config.sharpness) @ rewards)
-        if advantage > 0:
-            self._replay.add(Experience(source, candidates[best].ids, advantage))
+    def _remember_best(self, candidates: Sequence[Hypothesis], advantages: Vector) -> None:
+        best = max(range(len(candidates)), key=lambda place: advantages[place], default=None)
+        if best is not None and advantages[best] > 0:
+            one = candidates[best]
+            self._replay.add(Experience(one.source_ids, one.ids, float(advantages[best])))
 
     def save(self) -> Snapshot:
         snapshot = super().save()
@@ -102,15 +99,6 @@ class MinimumRiskLearner(NeuralLearner):
 def list_probabilities(log_probabilities: Vector, sharpness: float) -> Vector:
     """Return the distribution over a list of candidates that the model's probabilities define."""
     scores = sharpness * log_probabilities
-    unnormalised = np.exp(scores - scores.max())
+    unnormalised = np.exp(scores - scores.max(initial=-np.inf))
     probabilities: Vector = unnormalised / unnormalised.sum()
     return probabilities
-
-
-def risk_weights(log_probabilities: Vector, rewards: Vector, sharpness: float) -> Vector:
-    """Return the derivative of the expected reward over a list by the log-probability of each candidate."""
-    if not len(rewards):
-        return rewards
-    probabilities = list_probabilities(log_probabilities, sharpness)
-    weights: Vector = sharpness * probabilities * (rewards - probabilities @ rewards)
-    return weights

@@ -8,7 +8,7 @@ from learners.bandit.expected_loss import ExpectedLossConfig, ExpectedLossLearne
 from learners.bandit.neural_sampling import NeuralSampling
 from learners.bandit.optimiser import Method, OptimiserConfig
 from learners.bandit.schedule import AnnealingSchedule
-from learners.contract import Sentence
+from learners.contract import Sentence, as_proposal
 from learners.errors import SnapshotError
 from learners.smt.log_linear_learners import LogLinearExpectedLossConfig, LogLinearExpectedLossLearner
 from learners.smt.sampling_controls import ForestSampling, KBestSampling
@@ -93,5 +93,5 @@ def test_a_sample_of_the_k_best_list_has_its_probability_in_the_list():
     best = translator.forest("s1", translator.weights).k_best(translator.weights, 4)
     scores = np.array([2 * one.features @ translator.weights for one in best])
     expected = dict(zip((one.translation for one in best), np.log(np.exp(scores) / np.exp(scores).sum()), strict=True))
-    drawn = [control.propose(Sentence("s1")) for _ in range(100)]
+    drawn = [as_proposal(control.propose(Sentence("s1"))) for _ in range(100)]
     assert {one.translation: one.log_probability for one in drawn} == pytest.approx(expected)

@@ -11,7 +11,15 @@ import torch
 
 from learners.nmt import decoding
 from learners.nmt.batches import pad
-from learners.nmt.decoding import BeamHypothesis, _cannot_win, beam_search, greedy_decode, max_output_length, sample
+from learners.nmt.decoding import (
+    BeamHypothesis,
+    _cannot_win,
+    beam_k_best,
+    beam_search,
+    greedy_decode,
+    max_output_length,
+    sample,
+)
 from learners.nmt.ensemble import Ensemble
 from learners.nmt.translator import Translator, new_model
 from learners.nmt.vocabulary import BOS, EOS, WordVocabulary
@@ -58,6 +66,23 @@ def test_a_wide_beam_finds_the_best_of_all_translations(architecture, short_outp
     found = beam_search(Ensemble([translator.model]), pad([SOURCE], CPU), 2_000)
     assert found.ids == candidates[best]
     assert found.log_probability == pytest.approx(scores[best] * len(found.ids))
+
+
+def test_the_k_best_of_a_wide_beam_are_all_finished_translations_in_order(short_outputs):
+    translator = small_model()
+    ended = [ids for ids in all_translations() if ids[-1] == EOS]
+    scores = {tuple(ids): log_probability(translator, SOURCE, ids).item() / len(ids) for ids in ended}
+    found = beam_k_best(Ensemble([translator.model]), pad([SOURCE], CPU), 2_000)
+    assert len(found) == len(ended)
+    assert [scores[tuple(one.ids)] for one in found] == sorted(scores.values(), reverse=True)
+
+
+def test_the_first_of_the_k_best_is_that_of_the_beam_and_no_text_comes_twice():
+    translator = tiny.translator()
+    for source, _ in tiny.sentences(5, seed=3):
+        texts = [one.text for one in translator.k_best(source, 6)]
+        assert texts[0] == translator.beam(source, 6).text
+        assert len(set(texts)) == len(texts) > 1
 
 
 def test_a_beam_of_one_is_greedy(short_outputs):

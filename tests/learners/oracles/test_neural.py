@@ -6,7 +6,7 @@ import torch
 
 from leaderboard.metrics.bleu import sentence_bleu
 from learners.bandit.optimiser import Method, OptimiserConfig
-from learners.oracles.neural import MinimumRiskConfig, MinimumRiskLearner, list_probabilities, risk_weights
+from learners.oracles.neural import MinimumRiskConfig, MinimumRiskLearner, list_probabilities
 from learners.snapshot import Snapshot
 from tests.learners import tiny
 from tests.learners.bandit.tiny_learners import SGD, vector
@@ -30,17 +30,11 @@ def play(one, rounds=ROUNDS):
     return proposed
 
 
-def test_the_weights_are_the_derivative_of_the_expected_reward_by_finite_differences():
-    log_probabilities, rewards = np.array([-1.0, -1.5, -4.0]), np.array([0.2, 0.7, 1.0])
-
-    def expected_reward(scores):
-        return list_probabilities(scores, 0.7) @ rewards
-
-    steps = 1e-6 * np.eye(3)
-    slopes = [
-        (expected_reward(log_probabilities + step) - expected_reward(log_probabilities - step)) / 2e-6 for step in steps
-    ]
-    assert risk_weights(log_probabilities, rewards, 0.7) == pytest.approx(slopes, abs=1e-8)
+def test_the_distribution_over_a_list_follows_the_probabilities_of_the_model():
+    log_probabilities = np.log([0.4, 0.1])
+    assert list_probabilities(log_probabilities, 1.0) == pytest.approx([0.8, 0.2])
+    assert list_probabilities(log_probabilities, 0.5) == pytest.approx([2 / 3, 1 / 3])
+    assert list_probabilities(np.array([]), 1.0).tolist() == []
 
 
 @pytest.mark.parametrize("sharpness", [1.0, 0.2])
@@ -71,7 +65,7 @@ def test_the_best_candidate_is_remembered_with_what_it_earns_above_the_expected_
     probabilities = list_probabilities(np.array([each.log_probability for each in found.values()]), 1.0)
     best = list(found.values())[int(rewards.argmax())]
     (kept,) = one.save().values["replay"]["experiences"]
-    assert (kept["source"], kept["target"]) == (source, best.ids)
+    assert (kept["source"], kept["target"]) == (best.source_ids, best.ids)
     assert kept["advantage"] == pytest.approx(rewards.max() - probabilities @ rewards, abs=1e-5)
 
 
