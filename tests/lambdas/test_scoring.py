@@ -4,10 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lambdas import scoring
 from lambdas.scoring import Scorer
 from lambdas.text_lines import Reference
 from leaderboard.metrics.bleu import count_ngram_matches
-from task.feedback import FeedbackSpec
+from leaderboard.metrics.post_edit import post_edit_statistics
+from task.feedback import FeedbackKind, FeedbackSpec
 
 HYPOTHESIS, REFERENCE = "the cat sat on the mat", Reference("the cat is on the mat")
 FINGERPRINT = "f" * 64
@@ -22,6 +24,22 @@ def test_without_noise_the_learner_observes_the_true_reward():
     scored = scorer().score(HYPOTHESIS, REFERENCE, run="r", index=0)
     assert scored.observed_reward == scored.true_reward == pytest.approx(0.142872, abs=5e-7)
     assert scored.statistics == count_ngram_matches(HYPOTHESIS, REFERENCE.text).to_bytes()
+
+
+def test_only_a_post_edit_phase_pays_for_the_measures_of_adaptation(monkeypatch):
+    compared = []
+
+    def recording_statistics(*texts):
+        compared.append(texts)
+        return post_edit_statistics(*texts)
+
+    monkeypatch.setattr(scoring, "post_edit_statistics", recording_statistics)
+    bandit = scorer().score(HYPOTHESIS, REFERENCE, run="r", index=0)
+    assert (len(bandit.statistics), compared) == (9, [])
+    post_edit = Scorer(FeedbackSpec(kind=FeedbackKind.POST_EDIT), FINGERPRINT)
+    reference = Reference(REFERENCE.text, [["cat"], ["mat"]])
+    assert len(post_edit.score(HYPOTHESIS, reference, run="r", index=0).statistics) == 15
+    assert compared == [(HYPOTHESIS, REFERENCE.text, [["cat"], ["mat"]])]
 
 
 @pytest.mark.parametrize("noise", NOISES)
