@@ -38,9 +38,9 @@ app = typer.Typer(
 @app.command()
 @expand_option_groups
 def recall(
+    *,
     files: HypothesisFiles,
     others: TableOrRuns,
-    output: Output,
     language: Annotated[
         str | None,
         typer.Option(help="Language of the references, whose stop words do not count. Required unless --subwords."),
@@ -52,6 +52,7 @@ def recall(
     repetitions: Annotated[
         int, typer.Option(help="Report words with up to this many earlier references: 1 for R0 and R1.", min=0, max=9)
     ] = 1,
+    output: Output,
 ) -> None:
     """Measure the recall of new words and of words seen once.
 
@@ -83,10 +84,11 @@ def ter(files: HypothesisFiles, others: TableOrRuns, output: Output) -> None:
 @app.command("sentence-bleu")
 @expand_option_groups
 def sentence_bleu(
+    *,
     files: HypothesisFiles,
     others: TableOrRuns,
-    output: Output,
     smoothing: Annotated[Smoothing, typer.Option(help="How sentence BLEU is smoothed.")] = Smoothing.ADD_ONE_HIGHER,
+    output: Output,
 ) -> None:
     """Measure the mean of sentence BLEU, and corpus BLEU."""
     from leaderboard.evaluation.measures import bleu_measure, sentence_bleu_measure
@@ -97,14 +99,15 @@ def sentence_bleu(
 @app.command()
 @expand_option_groups
 def slope(
+    *,
     files: HypothesisFiles,
     others: TableOrRuns,
-    output: Output,
     error: Annotated[ErrorRate, typer.Option(help="How the error of a block is measured.")] = ErrorRate.TER,
     model: Annotated[
         CurveModel, typer.Option(help="Fit the error of each block, or the error over all blocks so far.")
     ] = CurveModel.UNIT,
     block_words: Annotated[int, typer.Option(help="Reference words per block.", min=1)] = 1_000,
+    output: Output,
 ) -> None:
     """Measure the percentage slope S of the learning curve.
 
@@ -147,10 +150,11 @@ class ReliabilityFiles:
 @app.command()
 @expand_option_groups
 def reliability(
+    *,
     files: ReliabilityFiles,
     others: TableOrRuns,
-    output: Output,
     metric: Annotated[DocumentMetric, typer.Option(help="How a document is scored.")] = DocumentMetric.BLEU,
+    output: Output,
 ) -> None:
     """Measure what a system forgets while it keeps adapting.
 
@@ -235,13 +239,14 @@ class SourceFiles:
 @app.command()
 @expand_option_groups
 def repetition(
+    *,
     files: SourceFiles,
     others: TableOrRuns,
-    output: Output,
     window: Annotated[int, typer.Option(help="Words per window.", min=4)] = 1_000,
     policy: Annotated[
         WindowPolicy, typer.Option(help="Whether windows slide by one word, or lie side by side.")
     ] = WindowPolicy.SLIDING,
+    output: Output,
 ) -> None:
     """Measure how much a text repeats itself.
 
