@@ -19,7 +19,10 @@ MAX_EXTRA_TARGET_WORDS = 2  # beyond the number of source words
 
 
 def extract_fragments(pairs: Sequence[Pair], *, seed: int) -> list[Pair]:
-    """Return fragments of the first pairs that are short enough; the same seed gives the same fragments."""
+    """Return fragments of the first pairs that are short enough; the same seed gives the same fragments.
+
+    Training gives the pairs in random order, so that the place of a pair in the text does not matter.
+    """
     split = [(source.split(), target.split()) for source, target in pairs]
     usable = [pair for pair in split if all(pair) and sum(map(len, pair)) <= MAX_PAIR_WORDS][:MAX_PAIRS]
     if not usable:

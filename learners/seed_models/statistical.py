@@ -6,12 +6,13 @@ from pathlib import Path
 
 from learners.nmt.batches import Pair
 from learners.seed_models.progress import TrainingStage
+from learners.seed_models.random_order import in_random_order
 from learners.seed_models.seed_model import SeedModel, TrainingJob
 from learners.seed_models.settings import Size
 from learners.smt.mert import MertConfig, mert
 from learners.smt.translator import SmtTranslator
 
-MAX_TUNING_PAIRS = 300  # but at most a tenth of the out-of-domain text
+MAX_TUNING_PAIRS = 300  # but at most a tenth of the distinct pairs
 TUNING = {
     Size.TINY: MertConfig(candidates=10, iterations=2, restarts=1, directions=2),
     Size.SMALL: MertConfig(),
@@ -19,22 +20,28 @@ TUNING = {
 }
 
 
-def split_for_tuning(pairs: Sequence[Pair]) -> tuple[Sequence[Pair], Sequence[Pair]]:
-    """Return the pairs to train on and the pairs to tune on, which are the last ones of the text."""
-    cut = len(pairs) - min(MAX_TUNING_PAIRS, len(pairs) // 10)
-    return pairs[:cut], pairs[cut:]
+def split_for_tuning(pairs: Sequence[Pair], *, seed: int) -> tuple[list[Pair], list[Pair]]:
+    """Return the pairs to train on, and the pairs to tune on: a random sample, of which no copy is trained on.
+
+    Both depend on the text and the seed, not on the order of the text. If its end is of one kind, weights tuned on its
+    end fit that kind only, which costs more reward than learners gain.
+    """
+    distinct = in_random_order(set(pairs), seed=seed)
+    tuning = distinct[: max(1, min(MAX_TUNING_PAIRS, len(distinct) // 10))]
+    held_out = set(tuning)
+    return [pair for pair in in_random_order(pairs, seed=seed) if pair not in held_out], tuning
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StatisticalSeedModel(SeedModel[SmtTranslator]):
     """A hierarchical phrase-based model of the out-of-domain text; an oracle is trained on the in-domain text, too.
 
-    Both are tuned on out-of-domain text. The models of a loaded translator are shared between processes; each learner
-    has its own weights.
+    With the same seed, both are tuned on the same sample of the out-of-domain text. The models of a loaded translator
+    are shared between processes; each learner has its own weights.
     """
 
     def train(self, job: TrainingJob) -> SmtTranslator:
-        training, tuning = split_for_tuning(job.texts.out_of_domain)
+        training, tuning = split_for_tuning(job.texts.out_of_domain, seed=job.pretraining.seed)
         references = job.texts.in_domain if self.needs_references else ()
         translator = SmtTranslator.train([*training, *references], report=lambda line: job.report(TrainingStage(line)))
         config = replace(TUNING[job.settings.size], seed=job.pretraining.seed)

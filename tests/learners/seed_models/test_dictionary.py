@@ -12,6 +12,13 @@ def test_words_that_translate_each_other_are_found():
     assert learn_dictionary(sentences(200)) == WORDS
 
 
+def test_the_order_of_the_text_decides_nothing():
+    news, products = [("der hund", "the dog")] * 100, sentences(100)
+    learned = learn_dictionary([*news, *products])
+    assert learned == learn_dictionary([*products, *news])
+    assert {"hund", "seil"} < learned.keys()
+
+
 def test_a_saved_dictionary_is_loaded(tmp_path):
     save_dictionary({"größe": "size"}, tmp_path / "d")
     assert load_dictionary(tmp_path / "d") == {"größe": "size"}
