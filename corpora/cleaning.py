@@ -1,7 +1,8 @@
 """The cleaning of Sokolov et al. 2017, section 2, step by step, with a count of what each step does.
 
 The order is that of the paper: non-printing characters, Unicode punctuation, lowercase, pre-tokenisation, tokenisation
-(all as in the Moses scripts), then decimal points, and last the filters. Compounds are not split.
+(all as in the Moses scripts), then decimal points, and last the filters. Compounds are not split. One step is ours:
+character references such as ``&amp;`` are decoded first. Text that is tokenised already keeps its tokens.
 """
 
 import itertools
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
+from corpora.entities import decode_entities
 from corpora.non_printing import drop_non_printing
 from corpora.parallel import ordered_map
 from corpora.task import Pair
@@ -27,11 +29,12 @@ CleaningStep = Callable[[str, str], Sides | None]  # returns None to remove the 
 
 @dataclass(frozen=True, slots=True)
 class CleaningSettings:
-    """The languages and the length limit of a corpus."""
+    """The languages and the length limit of a corpus, and whether its text is tokenised already."""
 
     source: str  # language code
     target: str
     max_tokens: int
+    tokenised: bool = False
 
 
 @dataclass(slots=True)
@@ -111,6 +114,11 @@ def tokenise(text: str, language: str) -> str:
     return " ".join(_tokeniser(language).tokenize(text, escape=False))
 
 
+def separate_by_single_spaces(text: str) -> str:
+    """Replace every run of whitespace by one space, and remove it at both ends."""
+    return " ".join(text.split())
+
+
 def _on_both(transform: Callable[[str], str]) -> CleaningStep:
     return lambda source, target: (transform(source), transform(target))
 
@@ -128,19 +136,34 @@ def _is_short(source: str, target: str, max_tokens: int) -> bool:
 
 
 def cleaning_steps(settings: CleaningSettings) -> dict[str, CleaningStep]:
-    """Return the steps by name, in their order."""
+    """Return the steps by name, in their order.
+
+    The Moses scripts are not idempotent: tokenised once more, ``it 's`` becomes ``it ' s``. So text that is tokenised
+    already keeps its punctuation, its tokens and its decimal commas.
+    """
     return {
         f"more than {MAX_CHARACTERS:,} characters": _filter(lambda s, t: max(len(s), len(t)) <= MAX_CHARACTERS),
         "non-printing characters": _on_both(drop_non_printing),
+        "entities": _on_both(decode_entities),
+        **(_steps_for_tokenised_text() if settings.tokenised else _steps_for_raw_text(settings)),
+        "empty side": _filter(lambda source, target: bool(source and target)),
+        "several numerals": _filter(lambda source, _: not has_many_numerals(source)),
+        f"more than {settings.max_tokens} tokens": _filter(partial(_is_short, max_tokens=settings.max_tokens)),
+    }
+
+
+def _steps_for_raw_text(settings: CleaningSettings) -> dict[str, CleaningStep]:
+    return {
         "punctuation": _by_language(normalise_punctuation, settings),
         "lowercase": _on_both(str.lower),
         "pre-tokenise": _by_language(pretokenise, settings),
         "tokenise": _by_language(tokenise, settings),
         "decimal points": _on_both(point_decimals),
-        "empty side": _filter(lambda source, target: bool(source and target)),
-        "several numerals": _filter(lambda source, _: not has_many_numerals(source)),
-        f"more than {settings.max_tokens} tokens": _filter(partial(_is_short, max_tokens=settings.max_tokens)),
     }
+
+
+def _steps_for_tokenised_text() -> dict[str, CleaningStep]:
+    return {"lowercase": _on_both(str.lower), "single spaces": _on_both(separate_by_single_spaces)}
 
 
 class Cleaner:

@@ -10,6 +10,7 @@ from corpora.errors import CorpusError
 from corpora.readers import read_input
 from corpora.spool import Spool
 from corpora.task import PROGRESS_STEP, Pair, TaskWriter, in_served_order, write_pairs
+from corpora.unspaced_scripts import SegmentationCheck
 from task.description import OUT_OF_DOMAIN, TaskDescription
 from task.feedback import BANDIT_FEEDBACK, FeedbackSpec
 from task.languages import LanguagePair
@@ -19,6 +20,7 @@ from task.limits import MAX_IN_DOMAIN_TOKENS, MAX_OUT_OF_DOMAIN_TOKENS
 IN_DOMAIN = "in-domain"
 
 Progress = Callable[[int], None]  # receives the number of further pairs that are read
+Warn = Callable[[str], None]  # receives a line for the user
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,7 @@ class RawCorpus:
     out_of_domain: Iterable[Pair] | None
     keep_documents: bool = False  # keep document ids, and keep the sentences of a document together
     unique: bool = False  # leave out pairs that occurred before, compared after cleaning
+    tokenised: bool = False  # the text is tokenised already, and keeps its tokens
 
 
 def read_raw_corpus(
@@ -38,6 +41,7 @@ def read_raw_corpus(
     *,
     keep_documents: bool = False,
     unique: bool = False,
+    tokenised: bool = False,
 ) -> RawCorpus:
     """Return the text of input files, given as on the command line."""
     return RawCorpus(
@@ -45,13 +49,14 @@ def read_raw_corpus(
         chain.from_iterable([read_input(given, languages) for given in out_of_domain]) if out_of_domain else None,
         keep_documents,
         unique,
+        tokenised,
     )
 
 
 def describe_import(
     languages: LanguagePair,
     *,
-    generator: str = "import",
+    generator: str = "import 2",
     licence: str = "unknown",
     seed: int = 1,
     feedback: FeedbackSpec = BANDIT_FEEDBACK,
@@ -75,49 +80,64 @@ def import_task(
     *,
     processes: int = 1,
     progress: Progress = lambda _: None,
+    warn: Warn = lambda _: None,
 ) -> dict[str, CleaningCounts]:
     """Write a task and return what cleaning did to each of its sides.
 
-    ``cut`` returns the layouts of the phases for the number of clean in-domain pairs, or raises if there are too few.
+    Both sides are shuffled by the seed of the description: text comes sorted, and its order must not decide what a
+    phase or a part of the out-of-domain side consists of.
+
+    Args:
+        path: The directory to create.
+        description: The languages, the seed and the feedback of the task.
+        raw: The text.
+        cut: Returns the layouts of the phases for the number of clean in-domain pairs, or raises if there are too few.
+        processes: The number of processes; it does not change the task.
+        progress: Receives the number of further pairs that are read.
+        warn: Receives a line if the text has no spaces between words.
+
+    Raises:
+        CorpusError: No in-domain pair is left after cleaning, or an input is invalid.
+        TaskError: The path is in use.
     """
-    languages, documents = description.languages, raw.keep_documents
+    languages, documents, seed = description.languages, raw.keep_documents, description.seed
+    segmentation = SegmentationCheck()
     counts = {IN_DOMAIN: CleaningCounts()}
+
+    def fill(spool: Spool, pairs: Iterable[Pair], max_tokens: int, side_counts: CleaningCounts) -> None:
+        settings = CleaningSettings(*languages, max_tokens, raw.tokenised)
+        cleaned = clean_all(_watched(pairs, segmentation, progress), settings, side_counts, processes=processes)
+        for pair in without_repetitions(cleaned, side_counts) if raw.unique else cleaned:
+            spool.add(pair)
+
     with TaskWriter(path, description) as writer:
         if raw.out_of_domain is not None:
-            counts[OUT_OF_DOMAIN] = out_of_domain_counts = CleaningCounts()
-            settings = CleaningSettings(*languages, MAX_OUT_OF_DOMAIN_TOKENS)
-            pairs = _clean(raw.out_of_domain, settings, out_of_domain_counts, raw.unique, processes, progress)
-            files = write_pairs(writer.directory, OUT_OF_DOMAIN, languages, pairs, documents=documents)
-            writer.add(OUT_OF_DOMAIN, files, cleaning=out_of_domain_counts.as_record())
+            counts[OUT_OF_DOMAIN] = CleaningCounts()
+            with Spool(writer.directory / "spool") as spool:
+                fill(spool, raw.out_of_domain, MAX_OUT_OF_DOMAIN_TOKENS, counts[OUT_OF_DOMAIN])
+                shuffled = spool.read(spool.shuffled(seed, keep_documents=documents))
+                files = write_pairs(writer.directory, OUT_OF_DOMAIN, languages, shuffled, documents=documents)
+                writer.add(OUT_OF_DOMAIN, files, cleaning=counts[OUT_OF_DOMAIN].as_record())
         with Spool(writer.directory / "spool") as spool:
-            settings = CleaningSettings(*languages, MAX_IN_DOMAIN_TOKENS)
-            for pair in _clean(raw.in_domain, settings, counts[IN_DOMAIN], raw.unique, processes, progress):
-                spool.add(pair)
+            fill(spool, raw.in_domain, MAX_IN_DOMAIN_TOKENS, counts[IN_DOMAIN])
             if not spool:
                 raise CorpusError("no in-domain pair is left after cleaning")
             cleaning = counts[IN_DOMAIN].as_record()
-            for phase, layout, pairs in _phases(spool, description.seed, cut(len(spool)), documents):
+            for phase, layout, pairs in _phases(spool, seed, cut(len(spool)), documents):
                 files = write_pairs(writer.directory, phase, languages, pairs, documents=documents)
                 writer.add(phase, files, layout, cleaning=cleaning if phase == "training" else None)
+    if warning := segmentation.warning(languages):
+        warn(warning)
     return counts
 
 
-def _clean(
-    pairs: Iterable[Pair],
-    settings: CleaningSettings,
-    counts: CleaningCounts,
-    unique: bool,
-    processes: int,
-    progress: Progress,
-) -> Iterator[Pair]:
-    def reported() -> Iterator[Pair]:
-        for number, pair in enumerate(pairs, start=1):
-            if number % PROGRESS_STEP == 0:
-                progress(PROGRESS_STEP)
-            yield pair
-
-    cleaned = clean_all(reported(), settings, counts, processes=processes)
-    return without_repetitions(cleaned, counts) if unique else cleaned
+def _watched(pairs: Iterable[Pair], segmentation: SegmentationCheck, progress: Progress) -> Iterator[Pair]:
+    """Yield the pairs, look at their segmentation, and report how many are read."""
+    for number, pair in enumerate(pairs, start=1):
+        if number % PROGRESS_STEP == 0:
+            progress(PROGRESS_STEP)
+        segmentation.add(pair)
+        yield pair
 
 
 def without_repetitions(pairs: Iterable[Pair], counts: CleaningCounts) -> Iterator[Pair]:

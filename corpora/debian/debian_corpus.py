@@ -20,7 +20,7 @@ def describe_debian_task(
     """Return the description of a Debian task that is to be imported; see ``describe_import``."""
     languages = LanguagePair(language, ENGLISH)
     return describe_import(
-        languages, generator="debian", licence=LICENCE, seed=seed, feedback=feedback, documents=documents
+        languages, generator="debian 2", licence=LICENCE, seed=seed, feedback=feedback, documents=documents
     )
 
 

@@ -119,19 +119,24 @@ def import_(
         bool, typer.Option(help="Keep documents together, and tell participants where they begin.")
     ] = False,
     unique: Annotated[bool, typer.Option(help="Leave out pairs that occurred before.")] = False,
+    tokenised: Annotated[
+        bool, typer.Option(help="The text is tokenised already: keep its tokens, punctuation and decimal commas.")
+    ] = False,
     feedback: Feedback = FeedbackKind.BANDIT,
     metric: MetricName = SENTENCE_BLEU.name,
     noise: Noise = NO_NOISE,
     processes: Processes = 2,
 ) -> None:
-    """Import real text: clean it, shuffle it and cut it into phases.
+    """Import real text: clean it, shuffle both sides and cut the in-domain side into phases.
 
     The cleaning is that of Sokolov et al. 2017, section 2.
     """
     languages = LanguagePair(source, target)
     spec = FeedbackSpec(noise, seed, feedback, find_metric(metric))
     description = describe_import(languages, licence=licence, seed=seed, feedback=spec, documents=documents)
-    raw = read_raw_corpus(languages, in_domain, out_of_domain or (), keep_documents=documents, unique=unique)
+    raw = read_raw_corpus(
+        languages, in_domain, out_of_domain or (), keep_documents=documents, unique=unique, tokenised=tokenised
+    )
     _import(out, description, raw, dev, training, processes)
 
 
@@ -172,6 +177,7 @@ def _import(
     out: Path, description: TaskDescription, raw: RawCorpus, dev: int | None, training: int | None, processes: int
 ) -> None:
     held_out = not description.feedback.shows_post_edits
+    warnings: list[str] = []  # printed after the progress bar
     with pair_bar("reading and cleaning") as advance:
         counts = import_task(
             out,
@@ -180,7 +186,10 @@ def _import(
             lambda pairs: cut_phases(pairs, dev=dev, training=training, held_out=held_out),
             processes=processes,
             progress=advance,
+            warn=warnings.append,
         )
+    for warning in warnings:
+        typer.echo(f"warning: {warning}", err=True)
     for side, numbers in counts.items():
         _print_table(corpus_tables.cleaning_table(side, numbers), markdown=False)
     typer.echo(corpus_tables.task_summary(Task.open(out)))

@@ -19,6 +19,27 @@ from corpora.task import Pair
 from task.limits import MAX_IN_DOMAIN_TOKENS
 
 IN_DOMAIN = CleaningSettings("de", "en", MAX_IN_DOMAIN_TOKENS)
+TOKENISED = CleaningSettings("de", "en", MAX_IN_DOMAIN_TOKENS, tokenised=True)
+
+# Words with characters that tokenisation, lowercasing, decoding or whitespace could change once more.
+FRAGILE_WORDS = [
+    "it's",
+    "'s",
+    "'",
+    "it'",
+    "&amp;",
+    "&amp;lt;",
+    "&NBSP;",
+    "\xa0",
+    "1,5",
+    "3",
+    "z.b.",
+    "...",
+    "\xad",
+    "İ",
+    "„",
+]
+texts = st.lists(st.text(max_size=5) | st.sampled_from(FRAGILE_WORDS), max_size=9).map(" ".join)
 
 
 @pytest.mark.parametrize("kept", ["32 unzen volumen", "maschinenwaschbar bei 30 ° c", ", 147 cm", "16.5x20 cm", "1.5"])
@@ -97,6 +118,40 @@ def test_a_clean_pair_is_single_spaced_and_printable(source, target):
         assert first_non_printing(side) is None
 
 
+def test_entities_are_decoded_before_tokenisation():
+    pair = Pair("Hosen &amp; R&ouml;cke: 5&nbsp;cm", "it&#39;s &amp;quot;new&amp;quot; &#91;xl&#93;")
+    assert Cleaner(IN_DOMAIN).clean(pair) == Pair("hosen & röcke : 5 cm", 'it \'s " new " [ xl ]')
+
+
+def test_tokenised_text_keeps_its_tokens():
+    pair = Pair("Er  sagt : \u201e z.B. 1,5 kg \u201c", "it 's don 't \u2013 Moses wrote &apos;s", "doc")
+    assert Cleaner(TOKENISED).clean(pair) == Pair(
+        "er sagt : \u201e z.b. 1,5 kg \u201c", "it 's don 't \u2013 moses wrote 's", "doc"
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "step"),
+    [
+        ("2 x 3 m", "2 x 3 m", "several numerals"),
+        ("\u00ad", "nothing", "empty side"),
+        ("wort " * 26, "word", "more than 25 tokens"),
+    ],
+)
+def test_tokenised_text_is_filtered_too(source, target, step):
+    cleaner = Cleaner(TOKENISED)
+    assert cleaner.clean(Pair(source, target)) is None
+    assert {name for name, number in cleaner.counts.removed.items() if number} == {step}
+
+
+@pytest.mark.parametrize("settings", [IN_DOMAIN, TOKENISED])
+@given(source=texts, target=texts)
+def test_cleaning_changes_clean_text_no_more_if_it_is_tokenised(settings, source, target):
+    cleaned = Cleaner(settings).clean(Pair(source, target))
+    if cleaned is not None:
+        assert Cleaner(TOKENISED).clean(cleaned) == cleaned
+
+
 @pytest.mark.parametrize("processes", [1, 2])
 def test_order_and_counts_are_the_same_on_any_number_of_processes(processes, monkeypatch):
     monkeypatch.setattr(cleaning, "CHUNK_SIZE", 7)
@@ -109,7 +164,8 @@ def test_order_and_counts_are_the_same_on_any_number_of_processes(processes, mon
     assert counts.as_record()["read"] == 100
 
 
-def test_every_step_is_counted_without_any_pairs():
+@pytest.mark.parametrize("settings", [IN_DOMAIN, TOKENISED])
+def test_every_step_is_counted_without_any_pairs(settings):
     counts = CleaningCounts()
-    assert list(clean_all([], IN_DOMAIN, counts)) == []
-    assert list(counts.removed) == list(cleaning.cleaning_steps(IN_DOMAIN))
+    assert list(clean_all([], settings, counts)) == []
+    assert list(counts.removed) == list(cleaning.cleaning_steps(settings))

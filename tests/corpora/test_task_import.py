@@ -50,6 +50,61 @@ def test_documents_stay_together(tmp_path):
     assert len({pair.document for pair in served}) == 6
 
 
+def import_out_of_domain(path, pairs, *, seed=7, **settings):
+    """Return the out-of-domain side of a task that is imported with these pairs."""
+    import_task(path, description(seed=seed), RawCorpus(PAIRS, pairs, **settings), lambda _: LAYOUTS)
+    return list(Task.open(path).pairs("out-of-domain"))
+
+
+def test_the_out_of_domain_side_is_shuffled_by_the_seed(tmp_path):
+    given = [Pair(f"nachricht x{number}", f"news x{number}") for number in range(200)]
+    imported = import_out_of_domain(tmp_path / "a", given)
+    assert sorted(imported) == sorted(given)
+    assert imported != given
+    moved = sum(abs(imported.index(pair) - number) for number, pair in enumerate(given)) / len(given)
+    assert 50 < moved < 85  # a third of 200 is expected
+    assert import_out_of_domain(tmp_path / "b", given) == imported
+    assert import_out_of_domain(tmp_path / "c", given, seed=8) != imported
+
+
+def test_documents_of_the_out_of_domain_side_stay_together_if_they_are_kept(tmp_path):
+    given = [Pair(f"satz {d}{n}", f"sentence {d}{n}", f"doc {d}") for d in "abcdefgh" for n in "xyz"]
+    kept = import_out_of_domain(tmp_path / "kept", given, keep_documents=True)
+    assert [pair.source[-1] for pair in kept] == ["x", "y", "z"] * 8
+    assert [pair.document for pair in kept[::3]] == [pair.document for pair in kept[2::3]]
+    assert sorted(kept) == given
+    assert kept != given
+    mixed = import_out_of_domain(tmp_path / "mixed", given)
+    assert [pair.source[-1] for pair in mixed] != ["x", "y", "z"] * 8
+
+
+def test_the_spool_leaves_no_file_behind(tmp_path):
+    import_out_of_domain(tmp_path / "task", PAIRS)
+    assert "spool" not in {file.name for file in (tmp_path / "task").iterdir()}
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_unsegmented_text_gives_one_warning(tmp_path, processes):
+    chinese = [pair._replace(target="这款红色棉质连衣裙非常适合夏天穿着") for pair in PAIRS]
+    warnings = []
+    import_task(
+        tmp_path / "task",
+        description(),
+        RawCorpus(chinese, chinese),
+        lambda _: LAYOUTS,
+        processes=processes,
+        warn=warnings.append,
+    )
+    assert len(warnings) == 1
+    assert warnings[0].startswith("the text in en has no spaces between words")
+
+
+def test_text_with_spaces_gives_no_warning(tmp_path):
+    warnings = []
+    import_task(tmp_path / "task", description(), RawCorpus(PAIRS, PAIRS), lambda _: LAYOUTS, warn=warnings.append)
+    assert warnings == []
+
+
 def test_repetitions_are_left_out_and_counted():
     counts = CleaningCounts()
     pairs = [Pair("a", "b"), Pair("a", "c"), Pair("a", "b", "elsewhere")]

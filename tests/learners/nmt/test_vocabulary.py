@@ -48,6 +48,12 @@ def test_learning_subwords_is_deterministic():
     np.testing.assert_array_equal(SubwordVocabulary.learn(TEXTS, 70).packed(), SUBWORDS.packed())
 
 
+def test_the_order_of_the_text_does_not_change_a_vocabulary():
+    probe = " ".join(TEXTS)
+    assert SubwordVocabulary.learn(TEXTS[::-1], 70).encode(probe) == SUBWORDS.encode(probe)
+    assert WordVocabulary.learn(TEXTS[::-1], 9).encode(probe) == WordVocabulary.learn(TEXTS, 9).encode(probe)
+
+
 def test_every_digit_is_a_token():
     assert SUBWORDS.encode("1234")[1][-4:] == ["1", "2", "3", "4"]
 

@@ -156,6 +156,7 @@ def test_import_cleans_cuts_and_reports(tmp_path, capsys, tsv):
         "read": 2003,
         "more than 10,000 characters": 0,
         "non-printing characters": 0,
+        "entities": 0,
         "punctuation": 0,
         "lowercase": 0,
         "pre-tokenise": 0,
@@ -167,6 +168,35 @@ def test_import_cleans_cuts_and_reports(tmp_path, capsys, tsv):
         "repeated": 1,
     }
     assert not description.has_documents
+    assert description.generator == "import 2"
+
+
+def test_importing_an_exported_text_as_tokenised_changes_nothing(tmp_path):
+    rows = [f"Ware {words(n)}: „neu“, z. B.\tit's the king's good {words(n)} &amp; don't" for n in range(1200)]
+    given = tmp_path / "raw.tsv"
+    given.write_text("\n".join(rows) + "\n")
+    languages = ["--source", "de", "--target", "en", "--processes", "1"]
+    texts = []
+    for number, options in enumerate(([], ["--tokenised"], ["--tokenised"])):
+        out = tmp_path / f"task-{number}"
+        sides = ["--in-domain", str(given), "--out-of-domain", str(given)]
+        assert run(["corpus", "import", "--out", str(out), *languages, *sides, *options]) == 0
+        assert run(["corpus", "check", str(out)]) == 0
+        texts.append(sorted(Task.open(out).pairs("out-of-domain")))
+        given = f"{out}/out-of-domain.de.gz,{out}/out-of-domain.en.gz"
+    assert texts[0] == texts[1] == texts[2]
+    assert texts[0][0] == ('ware a : " neu " , z. b.', "it 's the king 's good a & don 't", "")
+
+
+def test_import_warns_of_text_without_spaces(tmp_path, capsys, tsv):
+    rows = [line.split("\t") for line in tsv.read_text().splitlines()][:1050]
+    tsv.write_text("".join(f"{row[0]}\tชุดเดรสสีแดงนี้เหมาะสำหรับฤดูร้อน\n" for row in rows))
+    arguments = ["--source", "de", "--target", "th", "--in-domain", str(tsv), "--processes", "1"]
+    assert run(["corpus", "import", "--out", str(tmp_path / "task"), *arguments]) == 0
+    assert capsys.readouterr().err == (
+        "warning: the text in th has no spaces between words, but scores count tokens that spaces separate: segment it"
+        " into words first, and import it with banditmt corpus import --tokenised\n"
+    )
 
 
 def test_import_can_keep_documents(tmp_path, tsv):
