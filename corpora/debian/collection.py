@@ -81,7 +81,7 @@ def _catalogue_pairs(path: str, content: bytes, language: str) -> Iterator[Pair]
         file = Path(directory) / Path(path).name
         file.write_bytes(content)
         with suppress(InputError):  # some of thousands of catalogues are damaged; they are left out
-            for pair in gettext.read([file], (language, ENGLISH)):
+            for pair in gettext.read_catalogue(file, (language, ENGLISH)):
                 if pair.source != pair.target and not _PROGRAM_TEXT.search(f"{pair.source} {pair.target}"):
                     yield Pair(pair.source, pair.target)
 

@@ -9,7 +9,10 @@ from pathlib import Path
 
 from corpora.errors import InputError
 from corpora.line_files import read_lines
+from corpora.readers.language_codes import list_languages
 from corpora.task import Pair
+
+OTHER_FIELDS = frozenset({"document", "id"})
 
 
 def read(paths: list[Path], languages: tuple[str, str]) -> Iterator[Pair]:
@@ -44,7 +47,10 @@ def _record(line: str, path: Path, number: int) -> dict[str, object]:
 
 
 def _text(texts: object, language: str, path: Path, number: int) -> str:
-    text = texts.get(language) if isinstance(texts, dict) else None
+    fields = texts if isinstance(texts, dict) else {}
+    text = fields.get(language)
     if not isinstance(text, str):
-        raise InputError(f"has no text under {language!r}", path, number)
+        others = [name for name, value in fields.items() if isinstance(value, str) and name not in OTHER_FIELDS]
+        rest = f"it has texts under {list_languages(others)}" if others else "it has no texts at all"
+        raise InputError(f"has no text under {language!r}; {rest}", path, number)
     return text

@@ -1,8 +1,19 @@
 """Compares language codes: ``de`` matches ``DE``, ``de-AT`` and ``de_DE.UTF-8``."""
 
+from collections.abc import Iterable
+
+MAX_LISTED_LANGUAGES = 20
+
 
 def same_language(wanted: str, given: str) -> bool:
     """Return whether a code matches. One without region matches every region, one with a region only itself."""
     plain = given.split(".")[0].split("@")[0].replace("_", "-").lower()
     wanted = wanted.replace("_", "-").lower()
     return plain == wanted or plain.startswith(f"{wanted}-")
+
+
+def list_languages(codes: Iterable[str]) -> str:
+    """Return the codes in order, joined by commas, for an error message."""
+    distinct = sorted(set(codes))
+    more = [f"and {len(distinct) - MAX_LISTED_LANGUAGES:,} more"] if len(distinct) > MAX_LISTED_LANGUAGES else []
+    return ", ".join([*distinct[:MAX_LISTED_LANGUAGES], *more])

@@ -1,14 +1,15 @@
 """The SGML format of WMT test sets until 2020: a source file and a reference file with documents and segment ids."""
 
-import html
 import re
 from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
+from corpora.entities import decode_entities
 from corpora.errors import InputError
 from corpora.line_files import read_lines
+from corpora.readers.language_codes import same_language
 from corpora.task import Pair
 
 # Attributes have a bounded length. Else each of many tags that never close would be searched to the end of the line.
@@ -18,6 +19,7 @@ _ELEMENT = re.compile(
     rf"|<seg(?P<segment>{_ATTRIBUTES})\s*>(?P<text>[^<]*(?:<(?!\s*/?\s*seg\b)[^<]*)*)</seg\s*>",
     re.IGNORECASE,
 )
+_SET = re.compile(rf"<(?:src|ref)set{_ATTRIBUTES}\s*>", re.IGNORECASE)
 _FRAGMENT = re.compile(r"<\s*/?\s*(doc|seg)\b", re.IGNORECASE)  # of an element that is not complete
 _DOCUMENT = re.compile(r"\bdocid\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
 _IDENTITY = re.compile(r"\bid\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
@@ -30,10 +32,12 @@ class _Segment(NamedTuple):
     line: int
 
 
-def read(paths: list[Path], _languages: tuple[str, str]) -> Iterator[Pair]:
+def read(paths: list[Path], languages: tuple[str, str]) -> Iterator[Pair]:
     """Yield the pairs of a source file and a reference file, which must have the same documents and segments."""
     if len(paths) != 2:
         raise InputError("needs a source file and a reference file, joined by a comma", paths[0])
+    for path, language, attribute in zip(paths, languages, ("srclang", "trglang"), strict=True):
+        _require_language(language, attribute, path)
     for source, target in zip_longest(*map(_segments, paths)):
         if source is None or target is None:
             short, longer = (paths[0], target) if source is None else (paths[1], source)
@@ -44,6 +48,16 @@ def read(paths: list[Path], _languages: tuple[str, str]) -> Iterator[Pair]:
                 f"is {target.identity!r} of {target.document!r}, but should be {wanted}", paths[1], target.line
             )
         yield Pair(source.text, target.text, source.document)
+
+
+def _require_language(language: str, attribute: str, path: Path) -> None:
+    """Raise InputError if the file states another language. One that is not a code, such as "any", may be any."""
+    for line in read_lines(path):
+        if found := _SET.search(line):
+            named = re.search(rf"\b{attribute}\s*=\s*[\"']?([a-zA-Z]{{2}}(?:[-_]\w{{2,4}})?)[\"'\s>]", found[0])
+            if named and not same_language(language.split("-")[0], named[1]):
+                raise InputError(f"its language is {named[1]!r}, not {language!r}", path)
+            return
 
 
 def _segments(path: Path) -> Iterator[_Segment]:
@@ -64,7 +78,7 @@ def _segments(path: Path) -> Iterator[_Segment]:
                 if identity in segments:
                     raise InputError(f"repeats segment {identity!r} of document {document!r}", path, number)
                 segments.add(identity)
-                yield _Segment(document, identity, html.unescape(found["text"]).strip(), number)
+                yield _Segment(document, identity, decode_entities(found["text"]).strip(), number)
     if not documents:
         raise InputError("is not a WMT test set: it has no <doc>", path)
 

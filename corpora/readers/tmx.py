@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from corpora.errors import InputError
-from corpora.readers.language_codes import same_language
+from corpora.readers.language_codes import list_languages, same_language
 from corpora.readers.xml_events import XmlEvent, read_events
 from corpora.task import Pair
 
@@ -17,19 +17,37 @@ TEXT_ELEMENTS = frozenset({"seg", "prop"})
 
 
 def read(paths: list[Path], languages: tuple[str, str]) -> Iterator[Pair]:
-    """Yield the translation units that have both languages. Of several variants in a language, the first counts."""
+    """Yield the translation units that have both languages. Of several variants in a language, the first counts.
+
+    Raises InputError at the end if no unit has both.
+    """
     (path,) = paths
     events = read_events(path, texts=TEXT_ELEMENTS, skipped=INLINE_CODES)
     first = next(events)
     if first.name != "tmx":
         raise InputError(f"is not a TMX file: it starts with <{first.name}>", path, first.line)
     unit = _TranslationUnit(languages)
+    found: set[str] = set()  # languages
+    has_pairs = False
     for event in events:
         unit.take(event)
         if event.name == "tu" and not event.opens:
+            found |= unit.found
             if unit.source is not None and unit.target is not None:
+                has_pairs = True
                 yield Pair(unit.source, unit.target, unit.document)
             unit = _TranslationUnit(languages)
+    if not has_pairs:
+        raise InputError(_missing_language(languages, found), path)
+
+
+def _missing_language(languages: tuple[str, str], found: set[str]) -> str:
+    if not found:
+        return "has no translation units"
+    missing = [code for code in languages if not any(same_language(code, given) for given in found)]
+    if missing:
+        return f"has no text in {' or '.join(map(repr, missing))}; its languages are {list_languages(found)}"
+    return f"has no translation unit with both {' and '.join(map(repr, languages))}"
 
 
 class _TranslationUnit:
@@ -37,6 +55,7 @@ class _TranslationUnit:
 
     def __init__(self, languages: tuple[str, str]) -> None:
         self._languages = languages
+        self.found: set[str] = set()  # languages that have a text
         self._language = ""
         self._is_document = False
         self.source: str | None = None
@@ -52,6 +71,7 @@ class _TranslationUnit:
             self.document = " ".join(event.text.split())
         elif event.name == "seg" and not event.opens:
             source, target = self._languages
+            self.found.add(self._language)
             if same_language(source, self._language) and self.source is None:
                 self.source = event.text
             elif same_language(target, self._language) and self.target is None:

@@ -4,33 +4,53 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from corpora.errors import InputError
-from corpora.readers.language_codes import same_language
+from corpora.readers.language_codes import list_languages, same_language
 from corpora.readers.xml_events import XmlEvent, read_events
 from corpora.task import Pair
 
 Segments = dict[str, str]
+SideLanguages = tuple[set[str], set[str]]  # of sources and of references
 
 
 def read(paths: list[Path], languages: tuple[str, str]) -> Iterator[Pair]:
-    """Yield the segments of each document with the first reference in the target language."""
+    """Yield the segments of each document with the first reference in the target language.
+
+    Raises InputError at the end if no document has both.
+    """
     (path,) = paths
     events = read_events(path, texts=frozenset({"seg"}))
     first = next(events)
     if first.name not in ("dataset", "mteval"):
         raise InputError(f"is not a WMT test set: it starts with <{first.name}>", path, first.line)
     seen: set[str] = set()
+    found: SideLanguages = (set(), set())
+    has_pairs = False
     for event in events:
         if event.opens and event.name == "doc":
             document = event.attributes.get("id") or event.attributes.get("docid") or ""
             if document in seen:
                 raise InputError(f"repeats the document {document!r}", path, event.line)
             seen.add(document)
-            sides = _sides(events, languages, path)
-            yield from _pairs(sides, document, path, event.line)
+            sides = _sides(events, languages, found, path)
+            for pair in _pairs(sides, document, path, event.line):
+                has_pairs = True
+                yield pair
+    if not has_pairs:
+        raise InputError(_missing_language(languages, found), path)
 
 
-def _sides(events: Iterator[XmlEvent], languages: tuple[str, str], path: Path) -> list[Segments | None]:
-    """Return the segments of one document in both languages, by id."""
+def _missing_language(languages: tuple[str, str], found: SideLanguages) -> str:
+    for code, side, given in zip(languages, ("source", "reference"), found, strict=True):
+        if not any(same_language(code, language) for language in given):
+            rest = f"its {side}s are in {list_languages(given)}" if given else f"it has no {side}s at all"
+            return f"has no {side} in {code!r}; {rest}"
+    return f"has no document in both {' and '.join(map(repr, languages))}"
+
+
+def _sides(
+    events: Iterator[XmlEvent], languages: tuple[str, str], found: SideLanguages, path: Path
+) -> list[Segments | None]:
+    """Return the segments of one document in both languages, by id, and add to the languages found."""
     sides: list[Segments | None] = [None, None]
     current: Segments | None = None
     identity = ""
@@ -39,7 +59,10 @@ def _sides(events: Iterator[XmlEvent], languages: tuple[str, str], path: Path) -
             break
         if event.name in ("src", "ref", "hyp"):
             side = 0 if event.name == "src" else 1
-            fits = same_language(languages[side], event.attributes.get("lang", languages[side]))
+            language = event.attributes.get("lang", languages[side])
+            if event.opens and event.name != "hyp":
+                found[side].add(language)
+            fits = same_language(languages[side], language)
             is_wanted = event.opens and event.name != "hyp" and fits and sides[side] is None
             current = {} if is_wanted else None
             if is_wanted:

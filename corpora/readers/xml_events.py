@@ -1,6 +1,6 @@
 """XML as a stream of events, in bounded memory.
 
-Files that define entities are refused: entities can expand without bound.
+Files that define entities are refused: entities can expand without bound. The entities of HTML need no definition.
 """
 
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.parsers import expat
 
+from corpora.entities import entity_text
 from corpora.errors import InputError
 from corpora.line_files import MAX_LINE_BYTES, open_bytes
 
@@ -43,12 +44,20 @@ class _Handlers:
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._characters
         parser.EntityDeclHandler = self._entity
+        parser.SkippedEntityHandler = self._undefined_entity
+        parser.UseForeignDTD(True)  # so that undefined entities are skipped: many files have those of HTML
 
     def fail(self, message: str) -> InputError:
         return InputError(message, self._path, self.parser.CurrentLineNumber)
 
     def _entity(self, name: str, *_: object) -> None:
         raise self.fail(f"defines the entity {name!r}; remove entity definitions from the file")
+
+    def _undefined_entity(self, name: str, _is_parameter: bool) -> None:
+        text = entity_text(name)
+        if text is None:
+            raise self.fail(f"uses the entity {name!r}, which neither XML nor HTML defines")
+        self._characters(text)
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._depth += 1

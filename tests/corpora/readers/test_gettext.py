@@ -87,5 +87,24 @@ def test_one_language_must_be_english(tmp_path):
     file = save(tmp_path / "de.po", PO)
     with pytest.raises(InputError, match="so de or fr must be 'en'"):
         list(read_input(str(file), ("de", "fr")))
-    with pytest.raises(InputError, match="has no gettext catalogue in the language 'it'"):
+
+
+def test_a_tree_or_catalogue_without_the_language_names_its_languages(tmp_path):
+    save(tmp_path / "po" / "de.po", PO)
+    save(tmp_path / "po" / "shop_fr.po", PO)
+    save(tmp_path / "locale" / "pt_BR" / "LC_MESSAGES" / "shop.po", PO)
+    with pytest.raises(
+        InputError, match=r"no gettext catalogue in the language 'it'; it has catalogues in de, fr, pt_BR$"
+    ):
         list(read_input(str(tmp_path), ("it", "en")))
+    german = save(tmp_path / "x.po", PO.replace("Content-Type", "Language: de_DE\\nContent-Type"))
+    with pytest.raises(InputError, match=r"x\.po: is in the language 'de_DE', not in 'it'$"):
+        list(read_input(str(german), ("it", "en")))
+    assert len(list(read_input(str(german), ("de-AT", "en")))) == 2
+    unknown = save(tmp_path / "y.po", PO.replace("Content-Type", "Language: German\\nContent-Type"))
+    assert len(list(read_input(str(unknown), ("it", "en")))) == 2
+
+
+def test_entities_are_not_shortcuts(tmp_path):
+    file = save(tmp_path / "de.po", 'msgid "cut &amp; paste"\nmsgstr "ausschneiden &amp; einfügen"\n')
+    assert list(read_input(str(file), DE_EN)) == [("ausschneiden & einfügen", "cut & paste", "de.po")]

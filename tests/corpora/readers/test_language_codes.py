@@ -2,7 +2,7 @@
 
 import pytest
 
-from corpora.readers.language_codes import same_language
+from corpora.readers.language_codes import list_languages, same_language
 
 
 @pytest.mark.parametrize(
@@ -12,3 +12,8 @@ from corpora.readers.language_codes import same_language
 )  # fmt: skip
 def test_language_codes_match_in_any_spelling(wanted, given, same):
     assert same_language(wanted, given) is same
+
+
+def test_a_list_of_languages_is_bounded():
+    assert list_languages(["en", "de", "en"]) == "de, en"
+    assert list_languages(f"{number:03}" for number in range(500)).endswith("018, 019, and 480 more")

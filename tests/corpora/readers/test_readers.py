@@ -20,6 +20,8 @@ TMX = """<?xml version="1.0" encoding="{encoding}"?>
 """
 
 
+UNITS = '<tmx><tu><tuv lang="de"><seg>x</seg></tuv></tu><tu><tuv lang="en"><seg>y</seg></tuv></tu></tmx>'
+
 WMT_XML = """<?xml version='1.0' encoding='utf-8'?>
 <dataset id="test">
 <doc origlang="de" id="shop">
@@ -71,14 +73,17 @@ def test_tmx_can_be_utf_16_and_read_in_the_other_direction(tmp_path):
         ("a.tsv", "1\t2\t3\t4\n", r"a\.tsv:1: has 4 columns, but should have source, target"),
         ("a.jsonl", '{"de": "a", "en": "b"}\n{"de": \n', r"a\.jsonl:2: is not JSON"),
         ("a.jsonl", "[1]\n", r"a\.jsonl:1: should be a JSON object"),
-        ("a.jsonl", '{"de": "a"}\n', r"a\.jsonl:1: has no text under 'en'"),
-        ("a.jsonl", '{"de": "a", "en": 3}\n', r"a\.jsonl:1: has no text under 'en'"),
+        ("a.jsonl", '{"de": "a"}\n', r"a\.jsonl:1: has no text under 'en'; it has texts under de$"),
+        ("a.jsonl", '{"de": "a", "en": 3}\n', r"a\.jsonl:1: has no text under 'en'; it has texts under de$"),
+        ("a.jsonl", '{"id": "a", "translation": 3}\n', r"a\.jsonl:1: has no text under 'de'; it has no texts at all$"),
         ("a.jsonl", '{"de": "a", "en": "b", "document": 3}\n', r"a\.jsonl:1: its document should be a string"),
         ("a.jsonl", '{"de": "a", "en": "b", "id": 1}\n' * 2, r"a\.jsonl:2: repeats the id 1 of line 1"),
         ("a.jsonl", "[" * 100_000, r"a\.jsonl:1: is not JSON"),
         ("a.jsonl", f'{{"id": {"1" * 5_000}}}', r"a\.jsonl:1: is not JSON"),
         ("a.tmx", "<tmx><body>\n<tu>\n</body></tmx>", r"a\.tmx:3: is not well-formed XML \(mismatched tag\)"),
         ("a.tmx", "", r"a\.tmx:1: is not well-formed XML"),
+        ("a.tmx", "<tmx>&tm;</tmx>", r"a\.tmx:1: uses the entity 'tm', which neither XML nor HTML defines"),
+        ("a.tmx", "<tmx><body></body></tmx>", r"a\.tmx: has no translation units$"),
         ("a.tmx", "<html></html>", r"a\.tmx:1: is not a TMX file: it starts with <html>"),
         ("a.tmx", "<a>" * 101, r"a\.tmx:1: has elements nested more than 100 deep"),
         ("a.xml", "<html></html>", r"a\.xml:1: is not a WMT test set: it starts with <html>"),
@@ -94,6 +99,47 @@ def test_tmx_can_be_utf_16_and_read_in_the_other_direction(tmp_path):
 def test_malformed_files_are_refused_with_file_and_line(tmp_path, name, text, complaint):
     with pytest.raises(InputError, match=complaint):
         list(read_input(str(save(tmp_path / name, text)), DE_EN))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "languages", "complaint"),
+    [
+        ("a.tmx", UNITS, ("fr", "en"), r"a\.tmx: has no text in 'fr'; its languages are de, en$"),
+        ("a.tmx", UNITS, ("fr", "it"), r"a\.tmx: has no text in 'fr' or 'it'; its languages are de, en$"),
+        ("a.tmx", UNITS, DE_EN, r"a\.tmx: has no translation unit with both 'de' and 'en'$"),
+        ("a.xml", WMT_XML, ("en", "de"), r"a\.xml: has no source in 'en'; its sources are in de$"),
+        ("a.xml", WMT_XML, ("de", "it"), r"a\.xml: has no reference in 'it'; its references are in en, fr$"),
+        ("a.xml", '<dataset><doc id="a"><src lang="de"/></doc></dataset>', DE_EN,
+         r"a\.xml: has no reference in 'en'; it has no references at all$"),
+        ("a.tsv", "de\ten\nrot\tred\n", ("fr", "en"),
+         r"a\.tsv:1: its header has no column 'fr'; its languages are de, en$"),
+        ("a.tsv", "de\ten-GB\tdocument\nrot\tred\tx\n", ("fr", "it"),
+         r"a\.tsv:1: its header has no column 'fr' or 'it'; its languages are de, en-GB$"),
+        ("a.jsonl", '{"de": "a", "en": "b", "document": "c"}\n', ("de", "fr"),
+         r"a\.jsonl:1: has no text under 'fr'; it has texts under de, en$"),
+    ],
+)  # fmt: skip
+def test_a_file_without_the_language_names_its_languages(tmp_path, name, text, languages, complaint):
+    with pytest.raises(InputError, match=complaint):
+        list(read_input(str(save(tmp_path / name, text)), languages))
+
+
+def test_a_header_may_name_regions(tmp_path):
+    file = save(tmp_path / "a.tsv", "en_US\tde-DE\nred\trot\n")
+    assert list(read_input(str(file), DE_EN)) == [("rot", "red", "")]
+
+
+@pytest.mark.parametrize("first", ["rot\tred", "ok\tok", "Ja\tYes", "an\ton the"])
+def test_a_first_line_of_text_is_not_a_header(tmp_path, first):
+    file = save(tmp_path / "a.tsv", f"{first}\nblau\tblue\n")
+    assert len(list(read_input(str(file), DE_EN))) == 2
+
+
+@pytest.mark.parametrize("doctype", ["", '<!DOCTYPE tmx SYSTEM "tmx14.dtd">'])
+def test_xml_may_use_the_entities_of_html(tmp_path, doctype):
+    unit = '<tu><tuv lang="de"><seg>gr&uuml;n&nbsp;5</seg></tuv><tuv lang="en"><seg>&lt;green&#62;</seg></tuv></tu>'
+    file = save(tmp_path / "a.tmx", f"{doctype}<tmx>{unit}</tmx>")
+    assert list(read_input(str(file), DE_EN)) == [("grün\u00a05", "<green>", "")]
 
 
 def test_entity_bombs_are_refused(tmp_path):

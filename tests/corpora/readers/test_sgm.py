@@ -27,6 +27,16 @@ def test_source_and_reference_are_paired(tmp_path):
     assert list(read_input(f"{source},{target}", DE_EN)) == PAIRS
 
 
+def test_a_file_in_another_language_is_refused(tmp_path):
+    source = save(tmp_path / "src.sgm", SOURCE_SGM.replace("any", "de"))
+    target = save(tmp_path / "ref.sgm", TARGET_SGM.replace("srcset", "refset").replace('"any"', '"any" trglang="en"'))
+    assert list(read_input(f"{source},{target}", ("de-AT", "en"))) == PAIRS
+    with pytest.raises(InputError, match=r"src\.sgm: its language is 'de', not 'fr'$"):
+        list(read_input(f"{source},{target}", ("fr", "en")))
+    with pytest.raises(InputError, match=r"ref\.sgm: its language is 'en', not 'fr'$"):
+        list(read_input(f"{source},{target}", ("de", "fr")))
+
+
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
