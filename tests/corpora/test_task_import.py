@@ -86,7 +86,7 @@ def test_the_spool_leaves_no_file_behind(tmp_path):
 @pytest.mark.parametrize("processes", [1, 2])
 def test_unsegmented_text_gives_one_warning(tmp_path, processes):
     chinese = [pair._replace(target="这款红色棉质连衣裙非常适合夏天穿着") for pair in PAIRS]
-    warnings = []
+    warnings: list[str] = []
     import_task(
         tmp_path / "task",
         description(),
@@ -100,7 +100,7 @@ def test_unsegmented_text_gives_one_warning(tmp_path, processes):
 
 
 def test_text_with_spaces_gives_no_warning(tmp_path):
-    warnings = []
+    warnings: list[str] = []
     import_task(tmp_path / "task", description(), RawCorpus(PAIRS, PAIRS), lambda _: LAYOUTS, warn=warnings.append)
     assert warnings == []
 
