@@ -79,8 +79,10 @@ class Answer:
     post_edit: str | None = None  # in a phase that shows post-edits
 
     def as_dict(self) -> dict[str, Any]:
-        answer = {"score": self.score, "next": self.next.as_dict() if self.next else None}
-        return answer if self.post_edit is None else {**answer, "post_edit": self.post_edit}
+        answer: dict[str, Any] = {"score": self.score, "next": self.next.as_dict() if self.next else None}
+        if self.post_edit is not None:
+            answer["post_edit"] = self.post_edit
+        return answer
 
 
 @dataclass(frozen=True, slots=True)

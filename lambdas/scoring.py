@@ -30,8 +30,7 @@ class Scorer:
         """Score the translation of round ``index`` of a run. The same round always gets the same noise."""
         feedback = self.feedback
         if feedback.shows_post_edits:
-            compared = post_edit_statistics(translation, reference.text, reference.wanted)
-            counts, packed = compared.bleu, compared.to_bytes()
+            counts, packed = post_edit_statistics(translation, reference.text, reference.wanted)
         else:
             counts = bleu.count_ngram_matches(translation, reference.text)
             packed = counts.to_bytes()

@@ -47,5 +47,5 @@ def parse_reference(line: str, *, has_words: bool) -> Reference:
     """Return the reference that a line holds."""
     if not has_words:
         return Reference(line)
-    text, *wanted = line.split(SEPARATOR)
-    return Reference(text, [words.split() for words in wanted])
+    text, new, repeated = line.split(SEPARATOR)
+    return Reference(text, (new.split(), repeated.split()))

@@ -42,8 +42,7 @@ class BleuStatistics(NamedTuple):
 
     def to_bytes(self) -> bytes:
         """Return nine variable-length integers: nine bytes for a sentence of up to 127 tokens."""
-        counts = (*self.matches, *self.candidates, self.reference_length)
-        return bytes(counts) if max(counts) <= 0x7F else pack_counts(counts)  # spares the hot path a call
+        return pack_counts((*self.matches, *self.candidates, self.reference_length))
 
     @classmethod
     def from_bytes(cls, packed: bytes) -> "BleuStatistics":
@@ -62,7 +61,11 @@ EMPTY_STATISTICS = BleuStatistics((0, 0, 0, 0), (0, 0, 0, 0), 0)
 
 def count_ngram_matches(hypothesis: str, reference: str) -> BleuStatistics:
     """Return the n-gram statistics of two whitespace-tokenised strings."""
-    candidate, gold = hypothesis.split(), reference.split()
+    return count_token_matches(hypothesis.split(), reference.split())
+
+
+def count_token_matches(candidate: list[str], gold: list[str]) -> BleuStatistics:
+    """Return the n-gram statistics of the tokens of a hypothesis and of its reference."""
     length = len(candidate)
     totals = (length, length - 1, length - 2, length - 3)
     if length < MAX_ORDER:

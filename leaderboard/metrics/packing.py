@@ -8,8 +8,12 @@ from collections.abc import Sequence
 
 def pack_counts(counts: Sequence[int]) -> bytes:
     """Return the counts as variable-length integers, one byte for each that is below 128."""
-    if max(counts, default=0) <= 0x7F:
-        return bytes(counts)
+    try:
+        short = bytes(counts)
+    except ValueError:  # a count above 255
+        short = b"\xff"
+    if short.isascii():  # nearly always: each count below 128
+        return short
     packed = bytearray()
     for count in counts:
         rest = count

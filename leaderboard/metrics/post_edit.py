@@ -3,12 +3,12 @@
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from leaderboard.metrics.bleu import BleuStatistics, count_ngram_matches
+from leaderboard.metrics.bleu import BleuStatistics, count_token_matches
 from leaderboard.metrics.packing import pack_counts, unpack_counts
-from leaderboard.metrics.recall import RecallCounts, count_recall
-from leaderboard.metrics.ter import TerStatistics, ter_statistics
+from leaderboard.metrics.recall import RecallCounts
+from leaderboard.metrics.ter import TerStatistics, count_edits
 
-COUNTS = 15
+COUNTS = 15  # nine of BLEU, two of TER and four of recall
 
 
 class PostEditStatistics(NamedTuple):
@@ -18,14 +18,9 @@ class PostEditStatistics(NamedTuple):
     ter: TerStatistics
     recall: RecallCounts  # of words that no earlier reference has, and that exactly one has
 
-    def to_bytes(self) -> bytes:
-        """Return fifteen variable-length integers."""
-        counts = (*self.bleu.matches, *self.bleu.candidates, self.bleu.reference_length)
-        return pack_counts((*counts, *self.ter, *self.recall.found, *self.recall.wanted))
-
     @classmethod
     def from_bytes(cls, packed: bytes) -> "PostEditStatistics":
-        """Return the statistics that ``to_bytes`` packed; raise ValueError for anything else."""
+        """Return the statistics that ``post_edit_statistics`` packed; raise ValueError for anything else."""
         m1, m2, m3, m4, c1, c2, c3, c4, length, edits, words, *recall = unpack_counts(
             packed, COUNTS, "statistics of a post-edit"
         )
@@ -48,16 +43,22 @@ def all_counts(packed: bytes) -> list[int]:
     return unpack_counts(packed, sum(byte < 0x80 for byte in packed), "statistics of a round")
 
 
-def post_edit_statistics(translation: str, reference: str, wanted: Sequence[Collection[str]]) -> PostEditStatistics:
+def post_edit_statistics(
+    translation: str, reference: str, wanted: Sequence[Collection[str]]
+) -> tuple[BleuStatistics, bytes]:
     """Compare a translation with its post-edit.
 
     Args:
         translation: What the system proposed.
         reference: The post-edit.
         wanted: The content words of the reference that no earlier reference has, and those that exactly one has.
+
+    Returns:
+        The statistics of BLEU, and all statistics of the round, packed: those of BLEU, TER and recall.
     """
-    return PostEditStatistics(
-        count_ngram_matches(translation, reference),
-        ter_statistics(translation, reference),
-        count_recall(translation, wanted),
-    )
+    words, target = translation.split(), reference.split()  # once for all three
+    bleu = matches, candidates, length = count_token_matches(words, target)
+    edits = count_edits(words, target, shared=matches[0])
+    shared_with, (new, repeated) = set(words).intersection, wanted
+    recall = len(shared_with(new)), len(shared_with(repeated)), len(new), len(repeated)
+    return bleu, pack_counts((*matches, *candidates, length, edits, length, *recall))

@@ -96,9 +96,8 @@ class ConfirmedWords:
 
 def count_recall(hypothesis: str, wanted: Sequence[Collection[str]]) -> RecallCounts:
     """Count the wanted words, by number of repetitions, that a hypothesis has."""
-    proposed = set(hypothesis.split())
-    found = tuple(sum(word in proposed for word in words) for words in wanted)
-    return RecallCounts(found, tuple(map(len, wanted)))
+    shared_with = set(hypothesis.split()).intersection
+    return RecallCounts(tuple([len(shared_with(each)) for each in wanted]), tuple(map(len, wanted)))
 
 
 class RecallCounter:

@@ -10,6 +10,7 @@ cannot win.
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from operator import ne
 from typing import NamedTuple
 
 from leaderboard.metrics.packing import pack_counts, unpack_counts
@@ -55,11 +56,26 @@ class TerStatistics(NamedTuple):
 def ter_statistics(hypothesis: str, reference: str) -> TerStatistics:
     """Count the edits that turn a hypothesis into a reference, both split on whitespace."""
     words, target = hypothesis.split(), reference.split()
-    if words == target:
-        return TerStatistics(0, len(target))
-    if not target:
-        return TerStatistics(len(words), 0)
-    return TerStatistics(_edits(words, target), len(target))
+    return TerStatistics(count_edits(words, target, _shared_words(words, target)), len(target))
+
+
+def count_edits(words: list[str], target: list[str], shared: int) -> int:
+    """Count the edits that turn words into a target, given how many words they share in any order.
+
+    BLEU counts the shared words too: they are its clipped unigram matches.
+    """
+    surplus = abs(len(words) - len(target))
+    floor = max(len(words), len(target)) - shared  # no order of the words needs fewer edits
+    if not shared:
+        return floor
+    if surplus + floor < BEAM_WIDTH - 1:
+        # Often some words differ, and none moves. Then pairing words by their places, from the left or from the right,
+        # needs no more edits than the floor, which saves the computation of the edit distance.
+        if surplus + sum(map(ne, words, target)) == floor:
+            return floor
+        if surplus and surplus + sum(map(ne, reversed(words), reversed(target))) == floor:
+            return floor
+    return _edits_with_shifts(words, target, floor)
 
 
 def total_ter(many: Iterable[TerStatistics]) -> TerStatistics:
@@ -71,16 +87,12 @@ def total_ter(many: Iterable[TerStatistics]) -> TerStatistics:
     return TerStatistics(edits, reference_length)
 
 
-def _edits(words: Sequence[str], reference: Sequence[str]) -> int:
+def _edits_with_shifts(words: Sequence[str], reference: Sequence[str], floor: int) -> int:
     """Shift greedily for as long as a shift shortens the edit distance; count shifts and the edits that remain."""
     numbers: dict[str, int] = {}  # words as small whole numbers, which compare faster
     target = [numbers.setdefault(word, len(numbers)) for word in reference]
     current = [numbers.setdefault(word, len(numbers)) for word in words]
-    longest, shared = max(len(current), len(target)), _shared_words(current, target)
-    if not shared:
-        return longest
     distance = _EditDistance(target, len(current))
-    floor = longest - shared  # no order of the words needs fewer edits
     shifts = tried = 0
     remaining = distance.of(current)
     while remaining > floor:
@@ -93,9 +105,9 @@ def _edits(words: Sequence[str], reference: Sequence[str]) -> int:
     return shifts + remaining
 
 
-def _shared_words(words: list[int], target: list[int]) -> int:
+def _shared_words(words: list[str], target: list[str]) -> int:
     """Count the words that both have, in any order."""
-    available: dict[int, int] = {}
+    available: dict[str, int] = {}
     for word in target:
         available[word] = available.get(word, 0) + 1
     shared = 0

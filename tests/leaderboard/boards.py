@@ -69,8 +69,8 @@ def post_edit_rounds(count, *, start, end=None, memory=0.0, seed=0, begun=NOW - 
             word if rng.random() < quality + (word not in new) * memory * (1 - quality) else "?"
             for word in reference.split()
         ]
-        counts = post_edit_statistics(" ".join(words), reference, wanted)
-        yield RoundResult(position, sentence_score(counts.bleu), counts.to_bytes(), begun + pace * position)
+        counts, packed = post_edit_statistics(" ".join(words), reference, wanted)
+        yield RoundResult(position, sentence_score(counts), packed, begun + pace * position)
 
 
 @cache

@@ -22,7 +22,7 @@ ADAPTED = ["the dog bites the lady", "the terrier bites the man"]
 def packed_rounds(translations, references, is_content_word=lambda word: word != "the"):
     confirmed = ConfirmedWords(is_content_word)
     return [
-        post_edit_statistics(translation, reference, confirmed.add(reference)).to_bytes()
+        post_edit_statistics(translation, reference, confirmed.add(reference))[1]
         for translation, reference in zip(translations, references, strict=True)
     ]
 
