@@ -29,6 +29,7 @@ _POSITION = struct.Struct(">IQQ")
 _TAG_BYTES = 16
 _TOKEN_BYTES = 1 + _TAG_BYTES + _POSITION.size
 _TOKEN_CHARACTERS = -(-_TOKEN_BYTES * 8 // 6)
+_PADDING = "=" * (-_TOKEN_CHARACTERS % 4)
 _SECRET_BYTES = 32
 _HASH_BLOCK_BYTES = 64  # of SHA-256
 
@@ -107,7 +108,7 @@ class KeyRing:
         plain = _POSITION.pack(*position)
         tag = signing_key.authenticate(_associated_data(number, participant, run) + plain)[:_TAG_BYTES]
         encrypted = _xor_keystream(plain, signing_key.encrypt, tag)
-        return base64.urlsafe_b64encode(bytes((number,)) + tag + encrypted).rstrip(b"=").decode()
+        return _encode(bytes((number,)) + tag + encrypted)
 
     def decrypt(self, participant: str, run: str, token: str) -> Position | None:
         """Return the position in a token, or None unless a key of this ring issued it for this participant and run."""
@@ -137,9 +138,13 @@ def _decode(token: str) -> bytes | None:
     if len(token) != _TOKEN_CHARACTERS:
         return None
     try:
-        packed = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
+        packed = base64.urlsafe_b64decode(token + _PADDING)
     except (binascii.Error, ValueError):  # ValueError: characters outside ASCII
         return None
-    # the unused bits of the last character must be zero, so that a token has only one spelling
-    canonical = base64.urlsafe_b64encode(packed).rstrip(b"=").decode() == token
-    return packed if canonical else None
+    # A token has only one spelling. The decoder skips characters outside the alphabet, and ignores the unused bits of
+    # the last character: encoding what it read tells both.
+    return packed if _encode(packed) == token else None
+
+
+def _encode(packed: bytes) -> str:
+    return base64.urlsafe_b64encode(packed)[:_TOKEN_CHARACTERS].decode()

@@ -81,20 +81,17 @@ class Layout:
 
     def place(self, index: int) -> Place:
         """Return what round ``index`` of the phase serves."""
+        sentence = self.sentence(index)
+        return Place(sentence, index // self.period if sentence < self.block else None)
+
+    def sentence(self, index: int) -> int:
+        """Return the number of the distinct sentence that round ``index`` serves."""
         if not 0 <= index < self.total:
             raise IndexError(f"round {index:,} is not one of the {self.total:,} rounds of this phase")
         if not self.blocks:
-            return Place(index, None)
+            return index
         passes_begun, offset = divmod(index, self.period)
-        if offset < self.block:
-            return Place(offset, passes_begun)
-        return Place(index - passes_begun * self.block, None)
-
-    def sentence(self, index: int) -> int:
-        """Return the number of the distinct sentence that round ``index`` serves; see ``place``."""
-        if not self.blocks and 0 <= index < self.total:
-            return index  # the service asks twice in every round
-        return self.place(index).sentence
+        return offset if offset < self.block else index - passes_begun * self.block
 
     def segment(self, index: int) -> tuple[int | None, int]:
         """Return the held-out pass of round ``index`` (None for a fresh sentence) and where its segment ends.
