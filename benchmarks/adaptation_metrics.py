@@ -59,7 +59,7 @@ def fastest(function: Callable[[Sequence[Pair]], object], pairs: Sequence[Pair])
 def score_rounds(pairs: Sequence[Pair]) -> list[bytes]:
     """Score post-edit rounds and pack what a ledger would keep of them."""
     confirmed = ConfirmedWords(content_words("en"))
-    return [post_edit_statistics(output, gold, confirmed.add(gold)).to_bytes() for output, gold in pairs]
+    return [post_edit_statistics(output, gold, confirmed.add(gold))[1] for output, gold in pairs]
 
 
 def main() -> int:

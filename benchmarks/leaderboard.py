@@ -136,8 +136,8 @@ def post_edit_document(number: int, references: list[tuple[str, list[list[str]]]
     outcomes = []
     for text, wanted in references:
         words = [word if rng.random() < 0.4 + number / 1_000 else "?" for word in text.split()]
-        counts = post_edit_statistics(" ".join(words), text, wanted)
-        outcomes.append((sentence_score(counts.bleu), counts.to_bytes()))
+        counts, packed = post_edit_statistics(" ".join(words), text, wanted)
+        outcomes.append((sentence_score(counts), packed))
     results = (RoundResult(k, *outcomes[rng.randrange(PAIRS)], k) for k in range(POST_EDIT_ROUNDS))
     identity = RunIdentity(f"run-{number}", "bench", "post-edit", f"X-{number}", 1, 0)
     summary = Summary.begin(identity, POST_EDIT_ROUNDS, post_edits=True).fold(results, Layout.plain(POST_EDIT_ROUNDS))
