@@ -9,7 +9,6 @@ import pytest
 import stopwordsiso
 import typer.main
 
-from benchmarks.studies.learning import STUDY
 from benchmarks.studies.summary import read_studies, summary
 from simulator.cli import app
 from simulator.cloud.template import SamTemplate
@@ -186,5 +185,5 @@ def test_evaluation_md_lists_the_languages_with_stop_words():
 
 def test_the_table_in_learning_md_has_the_results_of_the_studies():
     results = ROOT / "benchmarks" / "studies" / "results"
-    studies = read_studies([results / "learning", results / "learning-debian"], STUDY.comparison)
-    assert summary(studies, STUDY.comparison) in (ROOT / "docs" / "learning.md").read_text()
+    studies = read_studies([results / "learning", results / "learning-debian"])
+    assert summary(studies) in (ROOT / "docs" / "learning.md").read_text()

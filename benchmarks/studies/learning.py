@@ -3,15 +3,15 @@
 from pathlib import Path
 
 from benchmarks.studies.study import Study, run_study
-from benchmarks.studies.table import ComparisonSystems
+from learners.systems import bnmt
 from learners.systems.registry import SYSTEMS
 
 STUDY = Study(
     question=__doc__,
     folder=Path(".banditmt/study-learning"),
     systems=[name for name in SYSTEMS if not name.startswith(("SMT", "LIMSI"))],
-    comparison=ComparisonSystems("BNMT-static", "BNMT-oracle", "BNMT-control"),
-    task_seed=2026,  # nothing was tuned, nor even looked at, on this task before
+    family=bnmt.FAMILY,
+    task_seed=2026,  # nothing was tuned on this task
     departments=3,  # a network that is trained in minutes can learn the words of three
 )
 

@@ -6,15 +6,16 @@ needs its own ``--folder``.
 
 from pathlib import Path
 
+from benchmarks.studies.comparison import mean_rewards, ranking
 from benchmarks.studies.study import Study, run_study
-from benchmarks.studies.table import ComparisonSystems, mean_rewards, ranking
+from learners.systems import smt
 from learners.systems.registry import SYSTEMS
 
 STUDY = Study(
     question=__doc__,
     folder=Path(".banditmt/study-smt"),
     systems=["copy-source", *(name for name in SYSTEMS if name.startswith(("SMT", "LIMSI")))],
-    comparison=ComparisonSystems("SMT-static", "SMT-oracle"),
+    family=smt.FAMILY,
 )
 # Mean reward per round of the training phase, from the cumulative rewards in Sokolov et al. 2017, Table 3.
 PUBLISHED = {

@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.studies.comparison import Comparison, mean_rewards, ranking
 from benchmarks.studies.figures import save_figures
 from benchmarks.studies.saved_runs import SavedRuns, TaskIdentity
 from benchmarks.studies.study_run import StudyRun
-from benchmarks.studies.table import ComparisonSystems, mean_rewards, ranking, table
+from benchmarks.studies.table import quality_table, rewards_table
 from corpora.scales import SCALES, ScaleName
 from corpora.synthesis import synthesise_task
 from corpora.task import Task
@@ -26,6 +27,7 @@ from learners.run_folder import RunFolder
 from learners.seed_models.catalogue import with_requirements
 from learners.seed_models.store import ModelStore
 from learners.systems.registry import find_system
+from learners.systems.system import Family
 from simulator.competition import Competition, PlayState, RunSpec, RunStatus, compete, run_specs
 from simulator.pretraining import needed_models, train_seed_models
 from simulator.tasks import load_task
@@ -39,20 +41,33 @@ TRAINING_ROUNDS = 13_199  # of a synthetic task; the oracle learns their referen
 
 @dataclass(frozen=True)
 class Study:
-    """The systems of a study, and those that the others are compared with."""
+    """The systems of a study, and the family with those that the others are compared with."""
 
     question: str
     folder: Path
     systems: Sequence[str]
-    comparison: ComparisonSystems
+    family: Family  # has a static system
     departments: int | None = None  # of the shop of a synthetic task; None for all
     task_seed: int = 2017
+
+    @property
+    def static(self) -> str:
+        """The system that all others are compared with."""
+        assert self.family.static, "there is no study without a static system"
+        return self.family.static
 
 
 def run_study(study: Study) -> list[StudyRun]:
     """Run or resume a study with the options of the command line, and return its finished runs."""
     given = _parser(study).parse_args()
     _check_options(given, study)
+    try:
+        return _run(study, given)
+    except KeyboardInterrupt:  # while a task is made or a model is trained; runs end by themselves
+        raise SystemExit("interrupted: the same command resumes the study") from None
+
+
+def _run(study: Study, given: argparse.Namespace) -> list[StudyRun]:
     options = _task_options(given)
     _claim_folder(given.folder, options)
     task = Task.open(given.task) if given.task else make_task(given.folder / "task", given)
@@ -67,16 +82,16 @@ def run_study(study: Study) -> list[StudyRun]:
     failed = {status.spec: status.message for status in statuses if status.state is PlayState.FAILED}
     played = read_finished_runs(competition, [spec for spec in missing if spec not in failed], task)
     runs = sorted([*kept, *played], key=lambda run: specs.index(run.spec))
-    _require_static_run(study.comparison.static, runs, failed)
+    _require_static_run(study.static, runs, failed)
     finished = {run.spec for run in runs}  # also those that an earlier command had finished before this one was stopped
     unfinished = [one for one in statuses if one.state is not PlayState.FINISHED and one.spec not in finished]
-    sources = [pair.source for pair in task.pairs(PHASE)]
-    report = _report(table(runs, study.comparison, sources), runs, unfinished, options)
+    comparison = Comparison(runs, study.family)
+    report = _report(comparison, [pair.source for pair in task.pairs(PHASE)], unfinished, options)
     print(report)
     if given.out:
         saved.save(runs, identity, models)
         write_bytes(given.out / "table.md", f"{report}\n".encode())
-        print(*save_figures(runs, study.comparison, given.out), sep="\n")
+        print(*save_figures(comparison, given.out), sep="\n")
     if unfinished:
         raise SystemExit(1)
     return runs
@@ -120,8 +135,8 @@ def print_end(status: RunStatus) -> None:
 
 
 def _check_options(given: argparse.Namespace, study: Study) -> None:
-    if study.comparison.static not in given.systems:
-        raise SystemExit(f"--systems must have {study.comparison.static}: all others are compared with it")
+    if study.static not in given.systems:
+        raise SystemExit(f"--systems must have {study.static}: all others are compared with it")
     if given.keep and not given.out:
         raise SystemExit("--keep looks for runs in --out, which is missing")
 
@@ -194,11 +209,14 @@ def _require_static_run(static: str, runs: Sequence[StudyRun], failed: Mapping[R
     raise SystemExit(f"{static} has not finished yet: the same command resumes it")
 
 
-def _report(rows: str, runs: Sequence[StudyRun], unfinished: Sequence[RunStatus], options: Mapping[str, object]) -> str:
-    """Return the table, the options, and the runs that are missing in the table: a failure is a result, too."""
+def _report(
+    comparison: Comparison, sources: Sequence[str], unfinished: Sequence[RunStatus], options: Mapping[str, object]
+) -> str:
+    """Return the tables, the options, and the runs that are missing in the tables: a failure is a result, too."""
     shown = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in options.items() if value is not None)
-    lines = [rows, "", f"Seeds averaged: {ranking(mean_rewards(runs))}"]
-    lines += ["", f"{len(runs[0].rewards):,} rounds; {shown}"]
+    lines = [rewards_table(comparison, sources), "", quality_table(comparison)]
+    lines += ["", f"Seeds averaged: {ranking(mean_rewards(comparison.runs))}"]
+    lines += ["", f"{len(sources):,} rounds; {shown}".removesuffix("; ")]
     lines += [f"- {status.spec.label}: {status.state} {status.message}".rstrip() for status in unfinished]
     return "\n".join(lines)
 

@@ -1,6 +1,6 @@
-"""A finished run of a study: the reward of each round and the quality of each held-out pass.
+"""A finished run of a study: the reward of each round, the quality of each held-out pass and of blocks of rounds.
 
-A study's table follows from these, and they fit into a small file.
+A study's tables follow from these, and they fit into a small file.
 """
 
 import gzip
@@ -14,7 +14,12 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from leaderboard.metrics.bleu import corpus_bleu, count_ngram_matches, sum_statistics
+from benchmarks.studies.text_statistics import (
+    TextStatistics,
+    block_statistics,
+    last_quarter_blocks,
+    last_quarter_start,
+)
 from learners.journal import JournalEntry
 from simulator.competition import RunSpec
 from task.atomic_files import write_bytes
@@ -33,26 +38,49 @@ class HeldOutPass:
 
 
 @dataclass(frozen=True)
+class RunPart:
+    """Some rounds of a run in a row."""
+
+    rewards: npt.NDArray[np.float64]
+    blocks: Sequence[TextStatistics]  # empty if the run was saved before its translations were counted
+
+    @property
+    def text(self) -> TextStatistics | None:
+        """The statistics of all translations together; None if they are not known."""
+        return TextStatistics.total(self.blocks) if self.blocks else None
+
+
+@dataclass(frozen=True)
 class StudyRun:
     """A finished run."""
 
     spec: RunSpec
-    rewards: npt.NDArray[np.float64]
     passes: Sequence[HeldOutPass]
+    whole: RunPart
+
+    @property
+    def rewards(self) -> npt.NDArray[np.float64]:
+        return self.whole.rewards
+
+    @property
+    def last_quarter(self) -> RunPart:
+        start = last_quarter_start(len(self.rewards))
+        return RunPart(self.rewards[start:], last_quarter_blocks(self.whole.blocks))
 
     @classmethod
     def from_journal(
         cls, spec: RunSpec, entries: Sequence[JournalEntry], references: Sequence[str], layout: Layout
     ) -> Self:
-        """Return the run of a journal; held-out passes are scored with references that the system never saw."""
+        """Return the run of a journal; translations are scored with references that the system never saw."""
 
         def score_pass(number: int) -> HeldOutPass:
             rounds = layout.rounds_of_pass(number)
-            counts = sum_statistics(count_ngram_matches(entries[k].translation, references[k]) for k in rounds)
-            return HeldOutPass(corpus_bleu(counts), counts.candidates[0] / counts.reference_length)
+            text = TextStatistics.count(entries[rounds.start : rounds.stop], references[rounds.start : rounds.stop])
+            return HeldOutPass(text.corpus_bleu, text.length_ratio)
 
         rewards = np.array([entry.reward for entry in entries]).round(REWARD_DECIMALS)
-        return cls(spec, rewards, [score_pass(number) for number in range(layout.blocks)])
+        passes = [score_pass(number) for number in range(layout.blocks)]
+        return cls(spec, passes, RunPart(rewards, block_statistics(entries, references)))
 
     def means_by_novelty(self, sources: Sequence[str]) -> tuple[float, float]:
         """Return the mean reward on sources that occur for the first time, and on repeated ones."""
@@ -68,6 +96,7 @@ class StudyRun:
             "contestant": asdict(self.spec),  # the name that files have had from the beginning
             "passes": [asdict(held_out) for held_out in self.passes],
             "rewards": self.rewards.tolist(),
+            "blocks": [block.to_numbers() for block in self.whole.blocks],
         }
         write_bytes(path, gzip.compress(json.dumps(values).encode(), mtime=0))
 
@@ -77,7 +106,9 @@ class StudyRun:
         try:
             values = json.loads(gzip.decompress(path.read_bytes()))
             passes = [HeldOutPass(**held_out) for held_out in values["passes"]]
-            run = cls(RunSpec(**values["contestant"]), np.array(values["rewards"], dtype=float), passes)
+            blocks = [TextStatistics.from_numbers(numbers) for numbers in values.get("blocks", [])]
+            rewards = np.array(values["rewards"], dtype=float)
+            run = cls(RunSpec(**values["contestant"]), passes, RunPart(rewards, blocks))
             if f"{run.spec.label}{FILE_SUFFIX}" != path.name:
                 raise ValueError(f"it is {run.spec.label}")
         except (EOFError, OSError, ValueError, LookupError, TypeError, zlib.error) as damage:

@@ -1,79 +1,112 @@
-"""The table of a study: one row for each run, compared with a static system, an oracle and a control."""
+"""The tables of a study, with a row for each run: what it earned, and how it translated."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
-import numpy as np
-
+from benchmarks.studies.comparison import Comparison
 from benchmarks.studies.study_run import StudyRun
-from leaderboard.metrics.significance import paired_block_bootstrap
+from benchmarks.studies.text_statistics import TextStatistics
+from leaderboard.metrics.bootstrap import Difference
 from learners.systems.registry import SYSTEMS
 
 
-@dataclass(frozen=True)
-class ComparisonSystems:
-    """The names of the systems that all others are compared with."""
-
-    static: str  # does not learn
-    oracle: str  # was trained on the references
-    control: str | None = None  # trains as much as the learners do, without feedback
+def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table without the columns that are empty in all rows."""
+    filled = [number for number in range(len(header)) if any(row[number] for row in rows)]
+    lines = (header, ["---"] * len(header), *rows)
+    return "\n".join(f"| {' | '.join(cells[number] for number in filled)} |" for cells in lines)
 
 
-def table(runs: Sequence[StudyRun], comparison: ComparisonSystems, sources: Sequence[str]) -> str:
-    """Return a Markdown table of finished runs over these sources; the static system must be among them."""
-    by_system = {run.spec.system: run for run in runs}
-    static, oracle = by_system[comparison.static], by_system.get(comparison.oracle)
-    control = by_system.get(comparison.control) if comparison.control else None
+def rewards_table(comparison: Comparison, sources: Sequence[str]) -> str:
+    """Return what each run earned over these sources, and its gain over the systems that it is compared with."""
+    family = comparison.family
     header = [
         "system",
         "seed",
         "mean reward",
-        f"minus {comparison.static} (95 %)",
-        *([f"minus {comparison.control} (95 %)"] if control else []),
-        "of the gap closed",
+        f"minus {family.static} (95 %)",
+        "its control",
+        "minus its control (95 %)",
+        f"of the gap to {family.oracle}",
+        f"of the gap to {family.k_best_oracle}",
+        f"of the gain of {family.full_information}",
         "first seen",
         "repeats",
+        "note",
+    ]
+
+    def cells(run: StudyRun) -> list[str]:
+        control = comparison.control(run)
+        first_seen, repeats = run.means_by_novelty(sources)
+        return [
+            *_name(run),
+            f"{run.rewards.mean():.4f}",
+            _interval(comparison.gain(run, comparison.static), 4),
+            control.spec.system if control else "",
+            _interval(comparison.gain(run, control), 4),
+            percent(comparison.share(run, family.oracle)),
+            percent(comparison.share(run, family.k_best_oracle)),
+            percent(comparison.share(run, family.full_information)),
+            f"{first_seen:.4f}",
+            f"{repeats:.4f}",
+            "; ".join(comparison.marks(run)),
+        ]
+
+    return markdown_table(header, [cells(run) for run in comparison.runs])
+
+
+def quality_table(comparison: Comparison) -> str:
+    """Return how each run translated: in the whole stream, in its last quarter, and in the held-out passes.
+
+    Single words are the share of references of two or more words that were answered with one word.
+    """
+    header = [
+        "system",
+        "seed",
+        "corpus BLEU",
+        "corpus BLEU, last quarter",
+        "minus its control, or else the static system (95 %)",
+        "length ratio",
+        "length ratio, last quarter",
+        "single words",
+        "single words, last quarter",
+        "loops, last quarter",
         "held-out BLEU, first to last pass",
         "length ratio, last pass",
     ]
-    rows = (_cells(run, static, oracle, control, sources) for run in runs)
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, ["---"] * len(header), *rows))
+
+    def cells(run: StudyRun) -> list[str]:
+        whole, late = run.whole.text, run.last_quarter.text
+        return [
+            *_name(run),
+            _number(whole, lambda text: f"{text.corpus_bleu:.1f}"),
+            _number(late, lambda text: f"{text.corpus_bleu:.1f}"),
+            _interval(comparison.late_bleu_gain(run), 1),
+            _number(whole, lambda text: f"{text.length_ratio:.2f}"),
+            _number(late, lambda text: f"{text.length_ratio:.2f}"),
+            _number(whole, lambda text: percent(text.single_word_share)),
+            _number(late, lambda text: percent(text.single_word_share)),
+            _number(late, lambda text: percent(text.loop_share)),
+            f"{run.passes[0].bleu:.1f} to {run.passes[-1].bleu:.1f}" if run.passes else "",
+            f"{run.passes[-1].length_ratio:.2f}" if run.passes else "",
+        ]
+
+    return markdown_table(header, [cells(run) for run in comparison.runs])
 
 
-def _cells(
-    run: StudyRun, static: StudyRun, oracle: StudyRun | None, control: StudyRun | None, sources: Sequence[str]
-) -> list[str]:
-    gain = float(run.rewards.mean() - static.rewards.mean())
-    gap = float(oracle.rewards.mean() - static.rewards.mean()) if oracle else float("nan")
-    first_seen, repeats = run.means_by_novelty(sources)
-    return [
-        run.spec.system,
-        str(run.spec.seed) if SYSTEMS[run.spec.system].stochastic else "-",
-        f"{run.rewards.mean():.4f}",
-        _difference(run, static),
-        *([_difference(run, control)] if control else []),
-        f"{100 * gain / gap:.1f} %",
-        f"{first_seen:.4f}",
-        f"{repeats:.4f}",
-        f"{run.passes[0].bleu:.1f} to {run.passes[-1].bleu:.1f}",
-        f"{run.passes[-1].length_ratio:.2f}",
-    ]
+def percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.1f} %"
 
 
-def _difference(run: StudyRun, other: StudyRun) -> str:
-    difference = paired_block_bootstrap(run.rewards, other.rewards)
-    return f"{difference.mean:+.4f} ({difference.low:+.4f} to {difference.high:+.4f})"
+def _name(run: StudyRun) -> tuple[str, str]:
+    return run.spec.system, str(run.spec.seed) if SYSTEMS[run.spec.system].stochastic else "-"
 
 
-def mean_rewards(runs: Sequence[StudyRun]) -> dict[str, float]:
-    """Return the mean reward of each system over its seeds."""
-    rewards: dict[str, list[float]] = {}
-    for run in runs:
-        rewards.setdefault(run.spec.system, []).append(float(run.rewards.mean()))
-    return {system: float(np.mean(each)) for system, each in rewards.items()}
+def _interval(difference: Difference | None, decimals: int) -> str:
+    if difference is None:
+        return ""
+    mean, low, high = (f"{value:+.{decimals}f}" for value in (difference.mean, difference.low, difference.high))
+    return f"{mean} ({low} to {high})"
 
 
-def ranking(rewards: Mapping[str, float]) -> str:
-    """Return the systems with their rewards, from best to worst."""
-    ordered = sorted(rewards.items(), key=lambda item: -item[1])
-    return " > ".join(f"{system} {reward:.4f}" for system, reward in ordered)
+def _number(text: TextStatistics | None, shown: Callable[[TextStatistics], str]) -> str:
+    return "" if text is None else shown(text)

@@ -1,4 +1,4 @@
-"""The tables of studies, from runs made by hand."""
+"""Studies: they resume, keep finished runs, and refuse what cannot be compared."""
 
 import gzip
 import hashlib
@@ -10,70 +10,20 @@ from unittest.mock import Mock, patch
 
 import pytest
 
-from benchmarks.studies.figures import gain_points, pass_points, save_figures
 from benchmarks.studies.saved_runs import SavedRuns, TaskIdentity
 from benchmarks.studies.study import Study, _train_models, run_study
 from benchmarks.studies.study_run import StudyRun
-from benchmarks.studies.summary import read_studies, summary
-from benchmarks.studies.table import ComparisonSystems, mean_rewards, ranking, table
-from learners.journal import JournalEntry
 from learners.seed_models.dictionary import save_dictionary
 from learners.seed_models.store import ModelStore
+from learners.systems.system import Family
 from simulator.competition import PlayState, RunSpec, RunStatus
 from task.layout import Layout
-
-LAYOUT = Layout(blocks=2, block=2, gap=8)  # HHFFFFFFFFHH
-SOURCES = list("abcaadefghab")
-REFERENCES = ["w x y z v"] * 12
-
-
-def study_run(system, rewards, translations):
-    rows = zip(SOURCES, translations, rewards, strict=True)
-    entries = [
-        JournalEntry(index, source, translation, reward) for index, (source, translation, reward) in enumerate(rows)
-    ]
-    return StudyRun.from_journal(RunSpec(system), entries, REFERENCES, LAYOUT)
-
-
-STATIC = study_run("BNMT-static", [0.2] * 12, ["w x y z u"] * 12)
-ORACLE = study_run("BNMT-oracle", [0.8] * 12, ["w x y z v"] * 12)
-COMPARISON = ComparisonSystems("BNMT-static", "BNMT-oracle", "BNMT-control")
-REWARDS = [0.2] * 3 + [0.5] * 2 + [0.2] * 5 + [0.5] * 2  # more for what it has seen before
-LEARNER = study_run("BNMT-EL", REWARDS, ["w x y z u"] * 10 + ["w x y z v w x y z v"] * 2)
-
-
-def test_held_out_passes_are_scored_by_themselves():
-    assert [held_out.length_ratio for held_out in (*LEARNER.passes, *ORACLE.passes)] == [1.0, 2.0, 1.0, 1.0]
-    assert LEARNER.passes[0].bleu == pytest.approx(66.874, abs=0.001)
-    assert ORACLE.passes[1].bleu == pytest.approx(100)
-
-
-def test_new_and_repeated_sources_have_separate_means():
-    assert LEARNER.means_by_novelty(SOURCES) == (pytest.approx(0.2), pytest.approx(0.5))
-
-
-def test_a_row_has_the_difference_the_gap_and_the_length_ratio():
-    lines = table([STATIC, LEARNER, ORACLE], COMPARISON, SOURCES).splitlines()
-    assert len(lines) == 5
-    cells = [cell.strip() for cell in lines[3].strip("|").split("|")]
-    assert cells[:3] == ["BNMT-EL", "1", "0.3000"]
-    assert cells[3].startswith("+0.1000 (")
-    assert cells[4:7] == ["16.7 %", "0.2000", "0.5000"]
-    assert cells[-1] == "2.00"
-
-
-def test_all_runs_are_compared_with_the_control_if_there_is_one():
-    control = study_run("BNMT-control", [0.25] * 12, ["w x y z u"] * 12)
-    lines = table([STATIC, control, LEARNER, ORACLE], COMPARISON, SOURCES).splitlines()
-    header, learner = ([cell.strip() for cell in line.strip("|").split("|")] for line in (lines[0], lines[4]))
-    assert header[3:6] == ["minus BNMT-static (95 %)", "minus BNMT-control (95 %)", "of the gap closed"]
-    assert learner[4].startswith("+0.0500 (")
-    assert learner[5] == "16.7 %"
+from tests.benchmarks.study_runs import LAYOUT, LEARNER, ORACLE, REWARDS, STATIC
 
 
 def run_small_study(folder, *options):
     """Return the report of a study of a system that needs no training."""
-    floor = Study("?", folder, ["copy-source"], ComparisonSystems("copy-source", "BNMT-oracle"), departments=3)
+    floor = Study("?", folder, ["copy-source"], Family(name="floor", static="copy-source"), departments=3)
     small = ["--rounds", "2803", "--out-of-domain", "20", "--seeds", "1", "--out", str(folder / "out")]
     with patch.object(sys, "argv", ["study", *small, *options]):
         run_study(floor)
@@ -93,6 +43,14 @@ def test_a_folder_keeps_the_options_that_it_was_begun_with(finished_study):
         run_small_study(folder, "--task-seed", "6")
 
 
+@pytest.mark.parametrize("part", ["make_task", "_train_models"])
+def test_an_interrupt_before_the_runs_is_told_in_one_line(finished_study, part, tmp_path):
+    folder = shutil.copytree(finished_study[0], tmp_path / "study")
+    interrupted = patch(f"benchmarks.studies.study.{part}", side_effect=KeyboardInterrupt)
+    with interrupted, pytest.raises(SystemExit, match=r"^interrupted: the same command resumes the study$"):
+        run_small_study(folder, "--task-seed", "5")
+
+
 def test_a_failed_run_is_in_the_report(finished_study):
     folder, _ = finished_study
     failed = RunStatus(RunSpec("BNMT-EL"), PlayState.FAILED, message="its process died (1)")
@@ -110,13 +68,26 @@ def test_a_run_is_written_and_read(tmp_path):
     LEARNER.write(path)
     found = StudyRun.read(path)
     assert (found.spec, found.passes, found.rewards.tolist()) == (LEARNER.spec, LEARNER.passes, REWARDS)
+    assert found.whole.blocks == LEARNER.whole.blocks
+
+
+def test_a_file_of_an_earlier_version_has_no_statistics_of_its_translations(tmp_path):
+    path = tmp_path / "BNMT-EL.json.gz"
+    LEARNER.write(path)
+    values = json.loads(gzip.decompress(path.read_bytes()))
+    del values["blocks"]
+    path.write_bytes(gzip.compress(json.dumps(values).encode()))
+    found = StudyRun.read(path)
+    assert (found.rewards.tolist(), found.passes) == (REWARDS, LEARNER.passes)
+    assert (found.whole.text, found.last_quarter.text) == (None, None)
 
 
 def test_a_file_that_is_not_a_run_is_refused(tmp_path):
     path = tmp_path / "BNMT-EL.json.gz"
     LEARNER.write(path)
     whole = path.read_bytes()
-    for damaged in (b"", b"nonsense", whole[:-20], gzip.compress(b"[]"), gzip.compress(b"{}")):
+    values = json.loads(gzip.decompress(whole)) | {"blocks": [[1, 2, 3]]}
+    for damaged in (b"", b"nonsense", whole[:-20], *map(gzip.compress, (b"[]", b"{}", json.dumps(values).encode()))):
         path.write_bytes(damaged)
         with pytest.raises(
             SystemExit, match=r"BNMT-EL\.json\.gz is not a run of a study \(.*\): remove it, and the run is played"
@@ -290,52 +261,3 @@ def test_the_seed_models_of_runs_are_saved(finished_study):
     assert origin["models"] == {
         "dictionary": hashlib.sha256((folder / "models" / "dictionary.model").read_bytes()).hexdigest()
     }
-
-
-def test_systems_are_ordered_by_the_mean_over_their_seeds():
-    again = study_run("BNMT-EL", [0.1] * 12, ["w x y z u"] * 12)
-    assert mean_rewards([STATIC, LEARNER, again]) == pytest.approx({"BNMT-static": 0.2, "BNMT-EL": 0.2})
-    assert ranking(mean_rewards([STATIC, ORACLE])) == "BNMT-oracle 0.8000 > BNMT-static 0.2000"
-
-
-def test_a_summary_has_a_row_for_each_system_and_a_range_over_its_seeds():
-    again = study_run("BNMT-EL", [0.1] * 12, ["w x y z u"] * 12)
-    lines = summary({"shop": [STATIC, LEARNER, again, ORACLE], "news": [STATIC, ORACLE]}, COMPARISON).splitlines()
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    assert rows[0][:6] == [
-        "system", "shop: reward", "shop: of the gap", "shop: held-out BLEU", "shop: length", "news: reward",
-    ]  # fmt: skip
-    assert [row[0] for row in rows[2:]] == ["BNMT-oracle", "BNMT-static", "BNMT-EL"]
-    last = 100 * (10 / 20 * 8 / 18 * 6 / 16 * 4 / 14) ** (1 / 4)
-    assert rows[4] == ["BNMT-EL", "0.2000", "-16.7 to 16.7 %", f"{last:.1f} to 66.9", "1.00 to 2.00", "", "", "", ""]
-    assert rows[3][5:] == ["0.2000", "0.0 %", "66.9", "1.00"]
-
-
-def test_a_summary_needs_the_static_system_and_the_oracle(tmp_path):
-    saved = SavedRuns(tmp_path / "shop" / "runs")
-    saved.save([STATIC], TASK, {})
-    with pytest.raises(SystemExit, match="shop has no run of BNMT-oracle"):
-        read_studies([tmp_path / "shop"], COMPARISON)
-    saved.save([STATIC, ORACLE], TASK, {})
-    assert [run.spec.system for run in read_studies([tmp_path / "shop"], COMPARISON)["shop"]] == [
-        "BNMT-oracle",
-        "BNMT-static",
-    ]
-
-
-def test_a_curve_has_the_gain_per_round_so_far():
-    points = list(gain_points([LEARNER], STATIC))
-    assert points == [{"system": "BNMT-EL", "seed": 1, "rounds": 12, "gain": 0.1}]  # too short for more than its end
-
-
-def test_every_held_out_pass_is_a_point():
-    last = 100 * (10 / 20 * 8 / 18 * 6 / 16 * 4 / 14) ** (1 / 4)  # twice as long as its reference
-    assert [point["bleu"] for point in pass_points([ORACLE, LEARNER])] == [100.0, 100.0, 66.874, round(last, 3)]
-
-
-def test_figures_show_the_systems_near_each_other_only(tmp_path):
-    gain, held_out = save_figures([STATIC, LEARNER, ORACLE], COMPARISON, tmp_path)
-    for path in (gain, held_out):
-        drawing = path.read_text()
-        assert all(name in drawing for name in ("BNMT-static", "BNMT-EL"))
-        assert "BNMT-oracle" not in drawing
