@@ -9,11 +9,11 @@ BUNDLE := build/bundle
 PACKAGES := task corpora lambdas leaderboard learners simulator client_sdk/banditmt_client benchmarks tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench bench-full bench-archive attacks load soak audit study-learning study-smt serve \
-	screenshots openapi template-check lock clean
+.PHONY: help setup demo test lint format bench bench-full bench-archive attacks load soak audit study-learning study-learning-debian study-smt study-smt-debian \
+	serve screenshots openapi template-check lock clean
 
 help:  ## list the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-14s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-21s %s\n", $$1, $$2}'
 
 setup: $(READY)  ## build .venv from the lock file (does nothing if it is up to date)
 
@@ -64,11 +64,31 @@ soak: setup  ## inject faults with new random seeds (SECONDS=60)
 audit: setup  ## check all locked versions for known vulnerabilities (needs the network)
 	.ci/audit $(PYTHON) requirements.lock requirements-sam.lock
 
-study-learning: setup  ## run the neural systems with three seeds (hours; resumable; OPTIONS as below)
-	$(BIN)/python -m benchmarks.studies.learning --out benchmarks/studies/results/learning $(OPTIONS)
+# The four studies: resumable, hours on two cores. OPTIONS has the last word: OPTIONS=--keep plays only the runs that are missing
+# in the results; OPTIONS="--task PATH --folder PATH --out PATH" plays on a task of your own.
+RESULTS := benchmarks/studies/results
+DEBIAN_LEARNING := .banditmt/debian-2026
+DEBIAN_SMT := .banditmt/debian-4711
+# The baselines, the yardsticks, the best published learner and our own: a choice that saves hours.
+LEARNING_DEBIAN_SYSTEMS := copy-source word-for-word BNMT-static BNMT-beam BNMT-control BNMT-oracle BNMT-k-best-oracle \
+	BNMT-full-information BNMT-sampling BNMT-sampling-T1 BNMT-EL-CV BNMT-EL-VALUE BNMT-REPLAY
 
-study-smt: setup  ## run the statistical systems with three seeds (OPTIONS="--task PATH --folder PATH" for another task)
-	$(BIN)/python -m benchmarks.studies.smt $(OPTIONS)
+study-learning: setup  ## run the neural systems on the synthetic shop, 40,000 rounds, three seeds (hours; resumable)
+	$(BIN)/python -m benchmarks.studies.learning --processes 2 --out $(RESULTS)/learning $(OPTIONS)
+
+study-learning-debian: setup $(DEBIAN_LEARNING)  ## run them on text from Debian, 10,000 rounds
+	$(BIN)/python -m benchmarks.studies.learning --task $(DEBIAN_LEARNING) --folder .banditmt/study-learning-debian \
+		--processes 2 --out $(RESULTS)/learning-debian --systems $(LEARNING_DEBIAN_SYSTEMS) $(OPTIONS)
+
+study-smt: setup  ## run the statistical systems on the synthetic shop, 10,000 rounds, three seeds (hours; resumable)
+	$(BIN)/python -m benchmarks.studies.smt --rounds 10000 --processes 2 --out $(RESULTS)/smt-synthetic $(OPTIONS)
+
+study-smt-debian: setup $(DEBIAN_SMT)  ## run them on text from Debian, 10,000 rounds
+	$(BIN)/python -m benchmarks.studies.smt --task $(DEBIAN_SMT) --folder .banditmt/study-smt-debian \
+		--processes 2 --out $(RESULTS)/smt-debian $(OPTIONS)
+
+.banditmt/debian-%: | setup
+	$(BIN)/banditmt corpus debian --out $@ --seed $* --dev 10000
 
 serve: setup  ## run the service and the leaderboard page on this machine
 	$(BIN)/banditmt serve

@@ -1,7 +1,7 @@
 """A forest as a hypergraph: nodes are hypotheses, edges are rule applications."""
 
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from learners.smt.inference import (
     sample_edges,
     viterbi_edges,
 )
-from learners.smt.k_best import k_best
+from learners.smt.k_best import LazyKBest
 from learners.smt.language_model import END
 from learners.smt.translation_options import TranslationOptions
 from learners.smt.translation_score import translation_score
@@ -87,9 +87,8 @@ class Hypergraph:
         return self._derivation(sample_edges(self.graph.starts, self.graph.tails, scores, inside, uniforms))
 
     def k_best(self, weights: Vector, k: int) -> list[Derivation]:
-        found = k_best(self.graph, self.graph.features @ weights, k)
-        word_of = cache(self._word_of)  # the translations of a list have most words in common
-        return [Derivation(text_of(words, word_of), features) for words, features in found]
+        found = LazyKBest(self.graph, self.graph.features @ weights).best(k)
+        return [Derivation(self._text(words), features) for words, features in found]
 
     def log_probability(self, translation: str, weights: Vector) -> float:
         scores, inside = self._inside(weights)
@@ -126,9 +125,7 @@ class Hypergraph:
         words = derivation_words(
             chosen, graph.tails, graph.options, graph.symbol_start, graph.symbols, graph.features, features
         )
-        return Derivation(text_of(words.tolist(), self._word_of), features)
+        return Derivation(self._text(words.tolist()), features)
 
-
-def text_of(words: Sequence[int], word_of: Callable[[int], str]) -> str:
-    """Return the translation with these word ids."""
-    return " ".join([word_of(word) for word in words if word != END])
+    def _text(self, words: Sequence[int]) -> str:
+        return " ".join(self._word_of(word) for word in words if word != END)
