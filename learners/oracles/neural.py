@@ -23,7 +23,6 @@ class MinimumRiskConfig(GradientConfig):
 
     optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
     candidates: int = 12  # the size of the beam
-    sharpness: float = 1.0  # of the distribution over candidates: an exponent of the model's probabilities
     batch: int = 8  # rounds with the same parameters before a step along their mean gradient
     dropout: float = 0.1  # while learning
     replay_batch: int = 24  # earlier experiences that each step learns from again
@@ -53,12 +52,12 @@ class MinimumRiskLearner(NeuralLearner):
         config = self._config
         candidates = self._candidates(source)
         rewards = np.array(self._references.rewards(self._rounds, source, [one.text for one in candidates]))
-        probabilities = list_probabilities(np.array([one.log_probability for one in candidates]), config.sharpness)
+        probabilities = list_probabilities(np.array([one.log_probability for one in candidates]))
         advantages = rewards - probabilities @ rewards
         step_size = config.batch + config.replay_batch  # experiences that a step averages over
         step_is_due = self._round % config.batch == 0
         with self._dropout(config.dropout):
-            self._add_risk_gradient(candidates, config.sharpness * probabilities * advantages / step_size)
+            self._add_risk_gradient(candidates, probabilities * advantages / step_size)
             if step_is_due and (earlier := self._replay.sample(config.replay_batch, self._rng)):
                 self._add_imitation_gradient(earlier, 1 / step_size)
         self._remember_best(candidates, advantages)
@@ -96,9 +95,8 @@ class MinimumRiskLearner(NeuralLearner):
         self._replay.load(snapshot.part("replay"))
 
 
-def list_probabilities(log_probabilities: Vector, sharpness: float) -> Vector:
-    """Return the distribution over a list of candidates that the model's probabilities define."""
-    scores = sharpness * log_probabilities
-    unnormalised = np.exp(scores - scores.max(initial=-np.inf))
+def list_probabilities(log_probabilities: Vector) -> Vector:
+    """Return the distribution over a list of candidates: the model's, given that it is one of them."""
+    unnormalised = np.exp(log_probabilities - log_probabilities.max(initial=-np.inf))
     probabilities: Vector = unnormalised / unnormalised.sum()
     return probabilities

@@ -18,6 +18,7 @@ from learners.oracles.neural import MinimumRiskConfig, MinimumRiskLearner
 from learners.seed_models.catalogue import BNMT, BNMT_CONTROL, BNMT_ORACLE, REFERENCES
 from learners.systems.published import PUBLISHED_ADAM, published_expected_loss
 from learners.systems.system import (
+    NO_STEPS,
     OURS,
     TASK_PAPER,
     BanditSystem,
@@ -55,8 +56,6 @@ FULL_INFORMATION = MinimumRiskConfig(
     replay_batch=REPLAYED_ROUNDS,
     dropout=EL_VALUE.dropout,
 )
-# Takes the steps of BNMT-SZO-CV at rate 0.
-NO_STEPS = OptimiserConfig(Method.SGD, learning_rate=0.0, clip_norm=None)
 
 FAMILY = Family(
     name="BNMT",
@@ -102,7 +101,7 @@ SYSTEMS = (
     ),
     ReferencesSystem(
         name="BNMT-k-best-oracle",
-        description="proposes the best of BNMT-static's beam of 12: what reranking could gain at most",
+        description=f"proposes the best of BNMT-static's beam of {BEAM}: all that reranking could gain",
         origin=OURS,
         family=FAMILY,
         seed_models=(BNMT, REFERENCES),

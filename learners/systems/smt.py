@@ -18,6 +18,7 @@ from learners.smt.sampling_controls import ForestSampling, KBestSampling
 from learners.smt.static_log_linear import StaticLogLinear
 from learners.smt.target_ngrams import TargetNgramConfig, TargetNgramLearner
 from learners.systems.system import (
+    NO_STEPS,
     OURS,
     TASK_PAPER,
     BanditSystem,
@@ -39,8 +40,6 @@ SZO_ADAM = LogLinearZerothOrderConfig(
     optimiser=OptimiserConfig(Method.ADAM, learning_rate=0.003, clip_norm=None), weight_scale=WEIGHT_SCALE
 )
 
-# Takes the steps of SMT-SZO-CV-ADAM at rate 0.
-NO_STEPS = OptimiserConfig(Method.SGD, learning_rate=0.0, clip_norm=None)
 WORDS = TargetNgramConfig()
 
 FAMILY = Family(
@@ -70,7 +69,7 @@ SYSTEMS = (
     ),
     ReferencesSystem(
         name="SMT-k-best-oracle",
-        description="proposes the best of the 40-best translations of SMT-static: what reranking could gain at most",
+        description=f"proposes the best of SMT-static's {WORDS.candidates}-best list: all that reranking could gain",
         origin=OURS,
         family=FAMILY,
         seed_models=(SMT, REFERENCES),

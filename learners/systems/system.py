@@ -10,6 +10,7 @@ from typing import Any
 
 from learners.bandit.control_variates import ControlVariate
 from learners.bandit.gradient import GradientConfig
+from learners.bandit.optimiser import Method, OptimiserConfig
 from learners.contract import Learner
 from learners.errors import ReferencesError
 from learners.references import PhaseReferences, References
@@ -18,6 +19,9 @@ from learners.seed_models.store import ModelStore
 
 TASK_PAPER = "Sokolov et al. 2017"  # A Shared Task on Bandit Learning for Machine Translation
 OURS = "banditmt"
+NO_STEPS = OptimiserConfig(
+    Method.SGD, learning_rate=0.0, clip_norm=None
+)  # of a control that explores as a learner does
 
 
 @dataclass(frozen=True, kw_only=True)
