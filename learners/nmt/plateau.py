@@ -16,7 +16,7 @@ class PlateauConfig:
     """When the learning rate is reduced, and when training ends."""
 
     min_gain: float = 0.01  # the share of the held-out loss by which it has to fall for a gain
-    patience: int = 2  # validations without a gain before the rate is reduced
+    patience: int = 1  # validations without a gain before the rate is reduced
     factor: float = 0.5  # by which the rate is multiplied
     reductions: int = 2  # in a row without a gain, before training ends; 0: it ends at the first plateau
 

@@ -79,7 +79,7 @@ def test_a_snapshot_of_pretraining_keeps_its_names():
     assert to_stored(PretrainingConfig()) == {
         "steps": None,
         "validate_every": 250,
-        "plateau": {"min_gain": 0.01, "patience": 2, "factor": 0.5, "reductions": 2},
+        "plateau": {"min_gain": 0.01, "patience": 1, "factor": 0.5, "reductions": 2},
         "held_out": 500,
         "hide": 0.02,
         "rename": 0.15,

@@ -106,7 +106,10 @@ def test_a_training_stopped_at_its_bound_says_that_it_has_not_converged():
 @pytest.mark.parametrize("interrupted_at", [10, 15, 20])
 def test_a_training_interrupted_on_a_plateau_ends_with_the_same_model(interrupted_at, tmp_path):
     config = PretrainingConfig(
-        validate_every=5, max_steps=60, learning_rate_factor=0.1, plateau=PlateauConfig(min_gain=0.9, reductions=3)
+        validate_every=5,
+        max_steps=60,
+        learning_rate_factor=0.1,
+        plateau=PlateauConfig(min_gain=0.9, patience=2, reductions=3),
     )  # so much is never gained: every second validation halves the rate
     seen: list[PretrainingProgress] = []
 
