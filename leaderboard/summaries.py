@@ -9,7 +9,7 @@ import math
 import struct
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any, Self
@@ -21,7 +21,8 @@ from leaderboard.metrics.online import OnlineRecord, Tally, checkpoints, coarse_
 from task.layout import Layout
 from task.rounds import RoundResult
 
-VERSION = 1  # of the document below; a summary of another version is rebuilt from the ledger
+VERSION = 2  # of the document below
+READABLE_VERSIONS = (1, VERSION)  # version 1 has neither the last quarter nor counts of single words
 MAX_BLOCKS = 200  # by which a run is resampled: enough for an interval, few enough to store for every run
 
 
@@ -52,6 +53,7 @@ class Summary:
 
     identity: RunIdentity
     record: OnlineRecord
+    is_current: bool = field(default=True, compare=False)  # if not, it can be shown, but must be rebuilt to go on
 
     @classmethod
     def begin(cls, identity: RunIdentity, total: int, *, post_edits: bool = False) -> Self:
@@ -106,6 +108,7 @@ class Summary:
             "curve": _pack_curve(self.record),
             "first_at": self.record.first_at,
             "last_at": self.record.last_at,
+            "late": [*_pack_tallies([tally for _, tally in sorted(self.record.late.items())])],
             **({} if adaptation is None else {"adaptation": _pack_adaptation(adaptation)}),
         }
 
@@ -113,16 +116,19 @@ class Summary:
     def from_document(cls, document: Mapping[str, Any]) -> Self:
         """Parse what ``as_document`` returned. Raises SummaryError at anything else."""
         try:
-            if document["version"] != VERSION:
-                raise SummaryError(f"the summary has version {document['version']}, not {VERSION}; rebuild the board")
+            version = document["version"]
+            if version not in READABLE_VERSIONS:
+                raise SummaryError(f"the summary has version {version}, not {VERSION}; rebuild the board")
             total = _unpack_tally(document["total"])
             passes = {number: _unpack_tally(packed) for number, *packed in document["passes"]}
             stride, activity = document["block"], (document["first_at"], document["last_at"])
             curve = _unpack_curve(document["curve"], total.rounds, stride)
             packed = document.get("adaptation")
             adaptation = None if packed is None else _unpack_adaptation(packed, total.rounds, stride)
-            record = OnlineRecord(total, passes, curve, stride, *activity, adaptation)
-            return cls(RunIdentity(*(document[name] for name in RunIdentity.__slots__)), record)
+            late = {tally.rounds: tally for tally in _unpack_tallies(*document.get("late", (0, _NO_NUMBERS)))}
+            record = OnlineRecord(total, passes, curve, stride, *activity, adaptation, late)
+            identity = RunIdentity(*(document[name] for name in RunIdentity.__slots__))
+            return cls(identity, record, is_current=version == VERSION)
         except SummaryError:
             raise
         except (LookupError, TypeError, ValueError, struct.error, zlib.error) as failure:
@@ -131,13 +137,27 @@ class Summary:
 
 def _pack_tally(tally: Tally) -> list[int]:
     counts = tally.statistics
-    return [tally.rounds, tally.ticks, *counts.matches, *counts.candidates, counts.reference_length]
+    words = (counts.reference_length, tally.longer_references, tally.single_words)
+    return [tally.rounds, tally.ticks, *counts.matches, *counts.candidates, *words]
 
 
 def _unpack_tally(packed: Sequence[int]) -> Tally:
-    rounds, ticks, *counts, reference_length = packed
-    m1, m2, m3, m4, c1, c2, c3, c4 = counts
-    return Tally(rounds, ticks, BleuStatistics((m1, m2, m3, m4), (c1, c2, c3, c4), reference_length))
+    rounds, ticks, m1, m2, m3, m4, c1, c2, c3, c4, reference_length, *words = packed
+    longer_references, single_words = words or (0, 0)
+    statistics = BleuStatistics((m1, m2, m3, m4), (c1, c2, c3, c4), reference_length)
+    return Tally(rounds, ticks, statistics, longer_references, single_words)
+
+
+_EMPTY_TALLY = _pack_tally(Tally())
+
+
+def _pack_tallies(tallies: Sequence[Tally]) -> tuple[int, str]:
+    """Pack tallies of a growing number of rounds as their number, and what was added from each to the next."""
+    return len(tallies), _pack_steps([_EMPTY_TALLY, *map(_pack_tally, tallies)])
+
+
+def _unpack_tallies(count: int, packed: str) -> list[Tally]:
+    return [_unpack_tally(sums) for sums in _unpack_steps(packed, count, len(_EMPTY_TALLY))]
 
 
 assert MAX_ORDER == 4, "tallies are packed with four orders of n-grams"
@@ -161,18 +181,27 @@ def _unpack_curve(packed: str, rounds: int, stride: int) -> dict[int, int]:
 
 
 def _pack_adaptation(adaptation: AdaptationRecord) -> str:
-    """Pack what was counted between two samples, and after the last of them: count by count, because counts differ."""
-    sums = [NO_COUNTS, *(adaptation.samples[k] for k in sorted(adaptation.samples)), adaptation.total]
-    return _pack_numbers([after - before for column in zip(*sums, strict=True) for before, after in pairwise(column)])
+    """Pack what was counted between two samples, and after the last of them."""
+    return _pack_steps([NO_COUNTS, *(adaptation.samples[k] for k in sorted(adaptation.samples)), adaptation.total])
 
 
 def _unpack_adaptation(packed: str, rounds: int, stride: int) -> AdaptationRecord:
     sampled = coarse_ends(rounds, stride)
-    size = len(sampled) + 1
-    steps = _unpack_numbers(packed, size * len(AdaptationCounts._fields))
-    columns = (accumulate(steps[start : start + size]) for start in range(0, len(steps), size))
-    *samples, total = (AdaptationCounts(*counts) for counts in zip(*columns, strict=True))
+    unpacked = _unpack_steps(packed, len(sampled) + 1, len(AdaptationCounts._fields))
+    *samples, total = (AdaptationCounts(*counts) for counts in unpacked)
     return AdaptationRecord(total, dict(zip(sampled, samples, strict=True)))
+
+
+def _pack_steps(sums: Sequence[Sequence[int]]) -> str:
+    """Pack what was added from each of these sums to the next: count by count, because counts differ in size."""
+    return _pack_numbers([after - before for column in zip(*sums, strict=True) for before, after in pairwise(column)])
+
+
+def _unpack_steps(packed: str, size: int, counts: int) -> list[tuple[int, ...]]:
+    """Return ``size`` sums of ``counts`` numbers each: all but the first, which is zero."""
+    steps = _unpack_numbers(packed, size * counts)
+    columns = [accumulate(steps[start : start + size]) for start in range(0, len(steps), size or 1)]
+    return list(zip(*columns, strict=True))
 
 
 def _pack_numbers(numbers: Sequence[int]) -> str:
@@ -181,3 +210,6 @@ def _pack_numbers(numbers: Sequence[int]) -> str:
 
 def _unpack_numbers(packed: str, count: int) -> tuple[int, ...]:
     return struct.unpack(f">{count}Q", zlib.decompress(base64.b64decode(packed)))
+
+
+_NO_NUMBERS = _pack_numbers([])

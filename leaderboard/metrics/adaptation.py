@@ -46,11 +46,15 @@ class AdaptationCounts(NamedTuple):
         return AdaptationCounts(*map(sub, self, other))
 
     @property
-    def bleu(self) -> float:
-        """Corpus BLEU of these rounds."""
+    def bleu_statistics(self) -> BleuStatistics:
         matches = (self.matches_1, self.matches_2, self.matches_3, self.matches_4)
         candidates = (self.candidates_1, self.candidates_2, self.candidates_3, self.candidates_4)
-        return corpus_bleu(BleuStatistics(matches, candidates, self.reference_length))
+        return BleuStatistics(matches, candidates, self.reference_length)
+
+    @property
+    def bleu(self) -> float:
+        """Corpus BLEU of these rounds."""
+        return corpus_bleu(self.bleu_statistics)
 
     @property
     def sbleu(self) -> float | None:

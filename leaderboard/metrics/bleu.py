@@ -40,6 +40,16 @@ class BleuStatistics(NamedTuple):
             self.reference_length + other.reference_length,
         )
 
+    def minus(self, other: Self) -> "BleuStatistics":
+        """Return the statistics of this text without the other, which is a part of it."""
+        m, n = self.matches, other.matches
+        c, d = self.candidates, other.candidates
+        return BleuStatistics(
+            (m[0] - n[0], m[1] - n[1], m[2] - n[2], m[3] - n[3]),
+            (c[0] - d[0], c[1] - d[1], c[2] - d[2], c[3] - d[3]),
+            self.reference_length - other.reference_length,
+        )
+
     def to_bytes(self) -> bytes:
         """Return nine variable-length integers: nine bytes for a sentence of up to 127 tokens."""
         return pack_counts((*self.matches, *self.candidates, self.reference_length))

@@ -1,4 +1,4 @@
-"""A paired block bootstrap without numpy, over the rewards of blocks of rounds.
+"""A paired block bootstrap without numpy, over the rewards or the BLEU statistics of blocks of rounds.
 
 Every run of a phase is divided into the same blocks, and every run is resampled with the same draws. So the difference
 of two resampled means is a paired resample of their difference, and comparing many runs costs no more than resampling
@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import mul, truediv
+
+from leaderboard.metrics.bleu import BleuStatistics, corpus_bleu
 
 RESAMPLES = 1_000
 CONFIDENCE = 0.95
@@ -118,6 +120,15 @@ def resampled_sums(values: tuple[int, ...]) -> "array[int]":
 def resampled_sizes(sizes: tuple[int, ...]) -> "array[int]":
     """Return the same for values that all runs of a phase share, such as the rounds or reference words of blocks."""
     return resampled_sums(sizes)
+
+
+@lru_cache(maxsize=32)  # all runs of a family are compared with the same baseline
+def resampled_bleu(blocks: tuple[BleuStatistics, ...]) -> tuple[float, ...]:
+    """Return the corpus BLEU of every resample of blocks with these statistics."""
+    all_matches, all_candidates, lengths = zip(*blocks, strict=True)
+    matches = zip(*map(resampled_sums, zip(*all_matches, strict=True)), strict=True)
+    candidates = zip(*map(resampled_sums, zip(*all_candidates, strict=True)), strict=True)
+    return tuple(map(corpus_bleu, map(BleuStatistics, matches, candidates, resampled_sizes(lengths))))
 
 
 @lru_cache(maxsize=32)

@@ -32,6 +32,18 @@ class Tally:
     rounds: int = 0
     ticks: int = 0
     statistics: BleuStatistics = EMPTY_STATISTICS
+    longer_references: int = 0  # of two or more words
+    single_words: int = 0  # longer references that were answered with one word
+
+    def minus(self, other: "Tally") -> "Tally":
+        """Return the tally of the rounds that the other tally, of an earlier time, does not cover."""
+        return Tally(
+            self.rounds - other.rounds,
+            self.ticks - other.ticks,
+            self.statistics.minus(other.statistics),
+            self.longer_references - other.longer_references,
+            self.single_words - other.single_words,
+        )
 
     @property
     def reward(self) -> float:
@@ -52,16 +64,22 @@ class Tally:
         reference = self.statistics.reference_length
         return self.statistics.hypothesis_length / reference if reference else None
 
+    @property
+    def single_word_share(self) -> float | None:
+        """The share of longer references that were answered with one word, which sentence BLEU rewards most."""
+        return self.single_words / self.longer_references if self.longer_references else None
+
 
 class _Sums:
     """A tally that is being added to: millions of rounds pass through here."""
 
-    __slots__ = ("_candidates", "_matches", "reference", "rounds", "ticks")
+    __slots__ = ("_candidates", "_matches", "longer_references", "reference", "rounds", "single_words", "ticks")
 
     def __init__(self, tally: Tally = Tally()) -> None:  # noqa: B008 (a tally cannot be changed)
         self.rounds, self.ticks = tally.rounds, tally.ticks
         self._matches, self._candidates = list(tally.statistics.matches), list(tally.statistics.candidates)
         self.reference = tally.statistics.reference_length
+        self.longer_references, self.single_words = tally.longer_references, tally.single_words
 
     def add(self, ticks: int, statistics: BleuStatistics) -> None:
         self.rounds += 1
@@ -77,11 +95,16 @@ class _Sums:
         candidates[2] += c3
         candidates[3] += c4
         self.reference += reference
+        if reference > 1:
+            self.longer_references += 1
+            if c1 == 1:
+                self.single_words += 1
 
     def tally(self) -> Tally:
         m1, m2, m3, m4 = self._matches
         c1, c2, c3, c4 = self._candidates
-        return Tally(self.rounds, self.ticks, BleuStatistics((m1, m2, m3, m4), (c1, c2, c3, c4), self.reference))
+        statistics = BleuStatistics((m1, m2, m3, m4), (c1, c2, c3, c4), self.reference)
+        return Tally(self.rounds, self.ticks, statistics, self.longer_references, self.single_words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +118,14 @@ class OnlineRecord:
     first_at: int | None = None  # when the first round was committed
     last_at: int | None = None
     adaptation: AdaptationRecord | None = None  # in a post-edit phase
+    late: Mapping[int, Tally] = field(default_factory=dict)  # where the last quarter begins, and after blocks within it
+
+    def last_quarter(self, total: int) -> Tally | None:
+        """Return the rounds in the last quarter of a phase of ``total`` rounds, or None before the first of them."""
+        start = last_quarter_start(total)
+        if self.total.rounds <= start or (start and start not in self.late):  # there is none in early summaries
+            return None
+        return self.total.minus(self.late[start]) if start else self.total
 
     def fold(self, results: Iterable[RoundResult], layout: Layout) -> "OnlineRecord":
         """Return the record continued with further rounds in their order; rounds that it has already are skipped.
@@ -102,13 +133,15 @@ class OnlineRecord:
         Raises GapError if rounds are missing between the record and ``results``, and ValueError if the statistics of a
         round are not those of the phase.
         """
-        total, curve, stride, dense = _Sums(self.total), dict(self.curve), self.stride, _checkpoint_set()
+        total, stride, dense = _Sums(self.total), self.stride, _checkpoint_set()
         first_at, last_at = self.first_at, self.last_at
         passes = {number: _Sums(tally) for number, tally in self.passes.items()}
         held_out: _Sums | None = None
         segment_end = 0  # up to where held_out is known
+        quarter = last_quarter_start(layout.total)
         adaptation = None if self.adaptation is None else AdaptationSums(self.adaptation)
         unpack = BleuStatistics.from_bytes if adaptation is None else adaptation.add
+        samples = _Samples(dict(self.curve), dict(self.late), adaptation, stride, quarter)
         for index, reward, packed, committed_at in results:
             if index != total.rounds:
                 if index < total.rounds:
@@ -125,13 +158,38 @@ class OnlineRecord:
             total.add(ticks, statistics)
             if held_out is not None:
                 held_out.add(ticks, statistics)
-            if total.rounds in dense or (stride and not total.rounds % stride):
-                curve[total.rounds] = total.ticks
-                if adaptation is not None and stride and not total.rounds % (COARSE_STEP * stride):
-                    adaptation.sample()
+            if total.rounds in dense or total.rounds == quarter or (stride and not total.rounds % stride):
+                samples.take(total)
         done = {number: sums.tally() for number, sums in passes.items()}
         adapted = None if adaptation is None else adaptation.record()
-        return OnlineRecord(total.tally(), done, curve, stride, first_at, last_at, adapted)
+        return OnlineRecord(total.tally(), done, samples.curve, stride, first_at, last_at, adapted, samples.late)
+
+
+@dataclass(slots=True)
+class _Samples:
+    """What is remembered of a run after some of its rounds."""
+
+    curve: dict[int, int]
+    late: dict[int, Tally]
+    adaptation: AdaptationSums | None
+    stride: int
+    quarter: int  # rounds before the last quarter
+
+    def take(self, total: _Sums) -> None:
+        """Remember the sums as they are after the last round, in all curves that are sampled there."""
+        rounds, stride = total.rounds, self.stride
+        ends_block = bool(stride) and not rounds % stride
+        if ends_block or rounds in _checkpoint_set():
+            self.curve[rounds] = total.ticks
+        if rounds == self.quarter or (ends_block and rounds > self.quarter):
+            self.late[rounds] = total.tally()
+        if self.adaptation is not None and ends_block and not rounds % (COARSE_STEP * stride):
+            self.adaptation.sample()
+
+
+def last_quarter_start(total: int) -> int:
+    """Return the number of rounds before the last quarter of a phase of ``total`` rounds."""
+    return 3 * total // 4
 
 
 @cache

@@ -134,8 +134,22 @@ class TestDocuments:
         assert set(POST_EDIT_WHOLE.as_document()) - set(WHOLE.as_document()) == {"adaptation"}
         assert set(WHOLE.as_document()) == {
             *("version", "run", "participant", "phase", "system", "attempt", "opened_at"),
-            *("block", "total", "passes", "curve", "first_at", "last_at"),
+            *("block", "total", "passes", "curve", "first_at", "last_at", "late"),
         }
+
+    def test_a_summary_of_version_1_can_be_shown_but_not_continued(self):
+        finished = summary("x", start=0.5)
+        document = finished.as_document()
+        del document["late"]
+        tallies = {"total": document["total"][:11], "passes": [packed[:12] for packed in document["passes"]]}
+        read = Summary.from_document({**document, **tallies, "version": 1})
+        assert (read.is_current, Summary.from_document(finished.as_document()).is_current) == (False, True)
+        assert (read.rounds, read.curve, read.record.total.corpus_bleu) == (
+            finished.rounds,
+            finished.curve,
+            finished.record.total.corpus_bleu,
+        )
+        assert (read.record.last_quarter(TOTAL), read.record.total.single_word_share) == (None, None)
 
     def test_many_rounds_of_a_post_edit_phase_fit_into_some_kilobytes(self):
         pool, rng = [each.statistics for each in POST_EDIT_ROUNDS], random.Random(0)
@@ -153,7 +167,9 @@ class TestDocuments:
     @pytest.mark.parametrize(
         "damage",
         [
-            {"version": 2},
+            {"version": 3},
+            {"late": [1, "?"]},
+            {"late": None},
             {"curve": "?"},
             {"curve": ""},
             {"total": [1, 2]},

@@ -12,6 +12,7 @@ from leaderboard.metrics.online import (
     OnlineRecord,
     checkpoints,
     cumulative_rewards,
+    last_quarter_start,
     relative_rewards,
     running_regret,
 )
@@ -93,6 +94,29 @@ def test_totals_count_fresh_and_held_out_rounds():
     assert total.rounds == 5
     assert total.reward == pytest.approx(2 * 0.16176 + 0.0707107 + 2 * 0.83437, abs=1e-4)
     assert total.mean_reward == pytest.approx(total.reward / 5)
+
+
+def test_single_words_for_longer_references():
+    pairs = [("a", "a b"), ("a", "a"), ("a b", "a b c"), ("", "a b"), ("x", "a b c"), ("a a", "a")]
+    total = fold([played(k, *pair) for k, pair in enumerate(pairs)], Layout.plain(6)).total
+    assert (total.longer_references, total.single_words, total.single_word_share) == (4, 2, 0.5)
+    assert OnlineRecord().total.single_word_share is None
+
+
+@pytest.mark.parametrize(("total", "start"), [(1, 0), (2, 1), (3, 2), (4, 3), (5, 3), (1_297_974, 973_480)])
+def test_where_the_last_quarter_begins(total, start):
+    assert last_quarter_start(total) == start
+
+
+@pytest.mark.parametrize("total", [1, 2, 3, 7, 40])
+def test_the_last_quarter_is_the_difference_of_two_records(total):
+    rounds, layout = [played(k, "a b", "a c") for k in range(total)], Layout.plain(total)
+    whole, start = OnlineRecord(stride=2).fold(rounds, layout), last_quarter_start(total)
+    before = OnlineRecord(stride=2).fold(rounds[:start], layout)
+    assert before.last_quarter(total) is None
+    assert whole.last_quarter(total) == whole.total.minus(before.total)
+    assert whole.last_quarter(total).rounds == total - start
+    assert sorted(whole.late) == sorted({start, *range(start + 2 - start % 2, total + 1, 2)} - {0})
 
 
 @given(st.lists(st.floats(0, 1), max_size=60), st.data())
