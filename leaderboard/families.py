@@ -1,10 +1,14 @@
 """Families of systems: which oracle and which baseline a run is compared with.
 
-The organiser designates oracles and baselines by participant and system. A system belongs to the family that the
-organiser assigned, or else to the one that its name begins with: ``BNMT-EL`` to ``BNMT``. If its family has no oracle,
-it is compared with the family of the best oracle in the phase.
+The organiser designates oracles, baselines and other runs for comparison by participant and system. The systems of this
+repository, which play as the participant ``banditmt``, have the roles that their names imply until the organiser says
+otherwise: no other participant can get a role by the choice of a name.
+
+A system belongs to the family that the organiser assigned, or else to the one that its name begins with: ``BNMT-EL`` to
+``BNMT``. If its family has no oracle, it is compared with the family of the best oracle in the phase.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,8 +20,26 @@ class RoleKind(StrEnum):
     """The role of a system in the competition."""
 
     CONTESTANT = "contestant"
-    BASELINE = "baseline"  # does not learn
+    BASELINE = "baseline"  # does not learn: where the learners of its family start
     ORACLE = "oracle"  # was trained on the references that the others must learn without
+    CONTROL = "control"  # does not learn either, and shows what something else than learning is worth
+    FULL_INFORMATION = "full-information"  # learns online as contestants do, but sees the reference after each round
+    K_BEST_ORACLE = "k-best-oracle"  # knows the reference, but can only choose among the candidates of its model
+
+
+HOUSE_PARTICIPANT = "banditmt"  # as whom the systems of this repository play
+
+# The ends of names, the most specific first, and the roles that they imply for systems of this repository.
+_ROLES_BY_NAME = {
+    "-k-best-oracle": RoleKind.K_BEST_ORACLE,
+    "-oracle": RoleKind.ORACLE,
+    "-full-information": RoleKind.FULL_INFORMATION,
+    "-static": RoleKind.BASELINE,
+    "copy-source": RoleKind.BASELINE,
+    "word-for-word": RoleKind.BASELINE,
+    **dict.fromkeys(("-sampling", "-control", "-beam"), RoleKind.CONTROL),
+}
+_SEED_SUFFIX = re.compile(r"\.s[0-9]+$")  # of a system that is played with several random seeds
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +57,39 @@ def family_from_name(system: str) -> str:
     return system.partition("-")[0]
 
 
+def default_role(participant: str, system: str) -> Role:
+    """Return the role of a system without one that the organiser set."""
+    kind = RoleKind.CONTESTANT
+    if participant == HOUSE_PARTICIPANT:
+        name = _SEED_SUFFIX.sub("", system)
+        kind = next((kind for end, kind in _ROLES_BY_NAME.items() if name.endswith(end)), RoleKind.CONTESTANT)
+    return Role(participant, system, kind)
+
+
+class Roles:
+    """The roles of all systems: those that the organiser set, and the default roles of all others."""
+
+    def __init__(self, stored: Iterable[Role]) -> None:
+        self._stored = {(role.participant, role.system): role for role in stored}
+
+    def of(self, participant: str, system: str) -> Role:
+        return self._stored.get((participant, system)) or default_role(participant, system)
+
+
 class Families:
-    """The oracles and baselines among the runs of a phase."""
+    """The oracles, baselines and other runs for comparison among the runs of a phase."""
 
     def __init__(self, summaries: Sequence[Summary], roles: Iterable[Role], total: int) -> None:
-        self._roles = {(role.participant, role.system): role for role in roles}
+        self._roles = Roles(roles)
         self.oracles = self._best_first(summaries, RoleKind.ORACLE, total)
         self._oracles = self._by_family(self.oracles)
         self.baselines = self._best_first(summaries, RoleKind.BASELINE, total)
         self._baselines = self._by_family(self.baselines)
+        self._full = self._best_first(summaries, RoleKind.FULL_INFORMATION, total)
+        self._full_by_family = self._by_family(self._full)
 
     def role(self, summary: Summary) -> RoleKind:
-        role = self._roles.get((summary.identity.participant, summary.identity.system))
-        return role.kind if role else RoleKind.CONTESTANT
+        return self._role(summary).kind
 
     def family(self, summary: Summary) -> str | None:
         """Return the family that a run is compared with, or None if the phase has no oracle."""
@@ -66,17 +108,27 @@ class Families:
         family = self.family(summary)
         return self._baselines.get(family) if family else None
 
-    def nearest_baseline(self, summary: Summary) -> str | None:
-        """Return the run that a run is drawn against: the best baseline of its own family, else the best of all.
+    def nearest_baseline(self, summary: Summary) -> Summary | None:
+        """Return the run that differences are measured from: the best baseline of its own family, else the best of all.
 
         It needs no oracle, because differences to a baseline have none.
         """
-        baseline = self._baselines.get(self._own_family(summary)) or (self.baselines[0] if self.baselines else None)
-        return baseline.identity.run if baseline else None
+        return self._baselines.get(self._own_family(summary)) or (self.baselines[0] if self.baselines else None)
+
+    def full_information(self, summary: Summary) -> tuple[Summary, Summary] | None:
+        """Return the full-information run that a run is compared with, and the baseline that it starts from.
+
+        It is the best of its own family, else the best of all; None if there is none, or if it has no baseline.
+        """
+        full = self._full_by_family.get(self._own_family(summary)) or (self._full[0] if self._full else None)
+        baseline = self._baselines.get(self._own_family(full)) if full else None
+        return (full, baseline) if full and baseline else None
+
+    def _role(self, summary: Summary) -> Role:
+        return self._roles.of(summary.identity.participant, summary.identity.system)
 
     def _own_family(self, summary: Summary) -> str:
-        role = self._roles.get((summary.identity.participant, summary.identity.system))
-        return role.family if role and role.family else family_from_name(summary.identity.system)
+        return self._role(summary).family or family_from_name(summary.identity.system)
 
     def _best_first(self, summaries: Sequence[Summary], kind: RoleKind, total: int) -> list[Summary]:
         """Return the runs of one role, finished ones first, then by mean reward."""

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from banditmt_client import BanditError, Client, NotFoundError, Run
 from lambdas.store import open_store
+from leaderboard.families import HOUSE_PARTICIPANT
 from learners.errors import LearnerError, ResumeError
 from learners.interrupts import deferred_interrupts
 from learners.journal import JournalEntry
@@ -28,7 +29,6 @@ from learners.seed_models.store import ModelStore
 from learners.systems.registry import find_system
 from simulator.in_process import in_process_client
 
-PARTICIPANT = "banditmt"  # under which the systems of this repository play
 REPORT_SECONDS = 0.2  # between two reports of a run
 RESUME_ADVICE = "the same command resumes it"
 THREAD_COUNT_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -96,7 +96,7 @@ class Competition:
     phase: str
     models: Path
     folder: Path
-    participant: str = PARTICIPANT
+    participant: str = HOUSE_PARTICIPANT
     address: ServiceAddress | None = None  # play there, instead of in process on the store
 
     def run_folder(self, spec: RunSpec) -> Path:

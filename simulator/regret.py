@@ -9,7 +9,7 @@ from lambdas.phase_record import PhaseRecord
 from lambdas.registry import Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.store import Store, open_store
-from leaderboard.families import Families, RoleKind
+from leaderboard.families import Families, RoleKind, Roles
 from leaderboard.metrics.online import cumulative_rewards
 from leaderboard.summaries import RunIdentity, Summary
 
@@ -65,12 +65,12 @@ def baseline_runs(store: Store, phase: str, participant: str, systems: Sequence[
 def _families(store: Store, record: PhaseRecord) -> Families:
     """Return the families of a phase, reading no more of the ledger than the new rounds of oracles."""
     registry, scoreboard = Registry(store), Scoreboard(store)
-    roles = registry.roles()
-    oracles = {(role.participant, role.system) for role in roles if role.kind is RoleKind.ORACLE}
+    stored = registry.roles()
+    roles = Roles(stored)
     for run in registry.runs(record.phase.name):
-        if (run.participant, run.system) in oracles:
+        if roles.of(run.participant, run.system).kind is RoleKind.ORACLE:
             scoreboard.catch_up_run(record, run)
-    return Families(scoreboard.summaries(record), roles, record.phase.layout.total)
+    return Families(scoreboard.summaries(record), stored, record.phase.layout.total)
 
 
 def _cumulative_rewards(store: Store, run: str) -> Sequence[float]:

@@ -14,7 +14,7 @@ from lambdas.registry import Registry, RegistryError
 from lambdas.scoreboard import Scoreboard
 from lambdas.store import Store
 from lambdas.withdrawals import Withdrawals
-from leaderboard.families import Role, RoleKind, family_from_name
+from leaderboard.families import HOUSE_PARTICIPANT, Role, RoleKind, Roles, family_from_name
 from simulator.cli.progress_bars import progress_bars
 from simulator.cli.stores import JsonOption, StoreOption, open_existing_store, stack_region
 from simulator.tasks import DEFAULT_STORE
@@ -31,6 +31,21 @@ family = typer.Typer(
 )
 for group, name in ((oracle, "oracle"), (baseline, "baseline"), (family, "family")):
     app.add_typer(group, name=name)
+# Further runs for comparison: what the system does, and what marking it changes on the leaderboard.
+COMPARISONS = {
+    RoleKind.CONTROL: (
+        "Mark controls: systems that do not learn, but search or train as learners do.",
+        "Show this system without a rank, as a control. Gaps and gains are still measured from the baseline.",
+    ),
+    RoleKind.FULL_INFORMATION: (
+        "Mark full-information runs: learners that see the reference after each round.",
+        "Show which share of this system's gain over the baseline each learner of the family has.",
+    ),
+    RoleKind.K_BEST_ORACLE: (
+        "Mark k-best oracles: systems that choose among their candidates by the reference.",
+        "Show this system without a rank, as the most that a choice among candidates can earn.",
+    ),
+}
 
 Participant = Annotated[str, typer.Argument(help="The participant whose system it is.")]
 System = Annotated[str, typer.Argument(help="The name of the system.")]
@@ -59,7 +74,7 @@ def _unset_role(store: str, participant: str, system: str, kind: RoleKind) -> No
     """Make a system a contestant again; raise RegistryError unless it has the role."""
     registry = Registry(open_existing_store(store))
     owner = registry.require_participant(participant).name
-    if (owner, system, kind) not in {(role.participant, role.system, role.kind) for role in registry.roles()}:
+    if Roles(registry.roles()).of(owner, system).kind is not kind:
         raise RegistryError(
             f"{system} of {participant} is not marked as {kind.value}; `banditmt admin roles` lists all roles"
         )
@@ -106,19 +121,57 @@ def set_family(
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """Set the family of a system, whatever its name begins with."""
-    known = {(role.participant, role.system): role.kind for role in Registry(open_existing_store(store)).roles()}
-    _set_role(store, participant, system, known.get((participant, system), RoleKind.CONTESTANT), name)
+    known = Roles(Registry(open_existing_store(store)).roles())
+    _set_role(store, participant, system, known.of(participant, system).kind, name)
+
+
+def _add_comparison(kind: RoleKind, group_help: str, set_help: str) -> None:
+    """Add the commands that mark the systems of one role, and undo it."""
+    commands = typer.Typer(help=group_help, no_args_is_help=True)
+
+    @commands.command("set", help=set_help)
+    def set_comparison(
+        participant: Participant, system: System, store: StoreOption = DEFAULT_STORE, family: Family = None
+    ) -> None:
+        _set_role(store, participant, system, kind, family)
+
+    @commands.command("unset", help="Rank the system as a contestant again.")
+    def unset_comparison(participant: Participant, system: System, store: StoreOption = DEFAULT_STORE) -> None:
+        _unset_role(store, participant, system, kind)
+
+    app.add_typer(commands, name=kind.value)
+
+
+for _kind, _helps in COMPARISONS.items():
+    _add_comparison(_kind, *_helps)
 
 
 @app.command("roles")
 def list_roles(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
-    """List the systems that have a role or a family."""
-    roles = Registry(open_existing_store(store)).roles()
+    """List the systems that have a role or a family.
+
+    The systems of this repository, which play as the participant banditmt, have roles by their names.
+    """
+    registry = Registry(open_existing_store(store))
+    stored = registry.roles()
+    by_name = _roles_by_name(registry, stored)
     if as_json:
-        typer.echo(json.dumps([{**asdict(role), "family": _family(role)} for role in roles]))
+        roles = [*((role, False) for role in stored), *((role, True) for role in by_name)]
+        typer.echo(json.dumps([{**asdict(role), "family": _family(role), "by_name": known} for role, known in roles]))
         return
-    for role in roles:
-        typer.echo(f"{role.kind.value:10}  {_family(role):10}  {role.system} of {role.participant}")
+    width = max(map(len, RoleKind))
+    for role in (*stored, *by_name):
+        note = " (by its name)" if role in by_name else ""
+        typer.echo(f"{role.kind.value:{width}}  {_family(role):10}  {role.system} of {role.participant}{note}")
+
+
+def _roles_by_name(registry: Registry, stored: list[Role]) -> list[Role]:
+    """Return the default roles of the systems that have been played, without contestants."""
+    roles, known = Roles(stored), {(role.participant, role.system) for role in stored}
+    runs = (run for record in registry.phases() for run in registry.claims(HOUSE_PARTICIPANT, record.phase.name))
+    systems = sorted({run.system for run in runs if (run.participant, run.system) not in known})
+    found = [roles.of(HOUSE_PARTICIPANT, system) for system in systems]
+    return [role for role in found if role.kind is not RoleKind.CONTESTANT]
 
 
 # rebuilding and verifying

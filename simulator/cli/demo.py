@@ -14,14 +14,13 @@ from rich.console import Console
 from rich.padding import Padding
 
 from lambdas.store import Store, open_store
+from leaderboard.families import HOUSE_PARTICIPANT
 from simulator.demonstration import finished_rows, learner_gains
 from simulator.tasks import DEMO, DEMO_STORE, DEMO_TASK
 
-PARTICIPANT = "banditmt"  # as whom ``banditmt compete`` plays
 PHASE = "dev"
 STATIC = "BNMT-static"
 ORACLE = "BNMT-oracle"
-BASELINES = ("copy-source", "word-for-word", STATIC)
 LEARNERS = ("BNMT-SZO-CV", "BNMT-EL-VALUE", "BNMT-REPLAY", "BNMT-EL-CV")
 SYSTEMS = (*LEARNERS, STATIC, ORACLE, "word-for-word", "copy-source")  # the slow ones first: all cores end together
 
@@ -61,7 +60,7 @@ class _Demo:
     def run(self) -> None:
         self._make_task()
         with self._opened_store() as store:
-            finished = finished_rows(store, PHASE, PARTICIPANT)
+            finished = finished_rows(store, PHASE, HOUSE_PARTICIPANT)
         unfinished = [name for name in SYSTEMS if name not in finished]
         if unfinished:
             self._train_seed_models(unfinished)
@@ -104,15 +103,12 @@ class _Demo:
         )
 
     def _show_leaderboard(self) -> None:
-        self._print("The leaderboard, with the oracle and the baselines marked:")
-        self._run_command("admin", "oracle", "set", PARTICIPANT, ORACLE, "--store", self._store)
-        for name in BASELINES:
-            self._run_command("admin", "baseline", "mark", PARTICIPANT, name, "--store", self._store)
+        self._print("The leaderboard; oracle and baselines are known by their names:")
         self._run_command("leaderboard", "--phase", PHASE, "--store", self._store)
 
     def _explain_results(self) -> None:
         with self._opened_store() as store:
-            gains = learner_gains(store, PHASE, PARTICIPANT, STATIC, LEARNERS)
+            gains = learner_gains(store, PHASE, HOUSE_PARTICIPANT, STATIC, LEARNERS)
         self._print(
             f"How to read it: reward is smoothed sentence BLEU, summed over all rounds; mean is the reward per round, ±"
             f" half of its 95 % interval. {STATIC} is the seed model, which does not learn. {ORACLE} has seen the"

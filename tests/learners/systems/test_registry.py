@@ -5,6 +5,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from leaderboard.families import HOUSE_PARTICIPANT, RoleKind, default_role
 from learners.bandit.expected_loss import ExpectedLossConfig, ExpectedLossLearner
 from learners.bandit.gradient import GradientLearner
 from learners.bandit.optimiser import Method
@@ -19,12 +20,23 @@ from learners.seed_models.catalogue import BNMT
 from learners.seed_models.store import ModelStore
 from learners.snapshot import Snapshot
 from learners.systems.registry import FAMILIES, SYSTEMS, find_system
-from learners.systems.system import BanditSystem
+from learners.systems.system import BanditSystem, NonLearningSystem
 from task.limits import is_log_probability
 from tests.learners import tiny
 from tests.learners.nmt.toys import TINY, tiny_translator
 from tests.learners.rounds import propose, update
 
+ROLES = {  # on the leaderboard, of the systems that are no contestants
+    "copy-source": RoleKind.BASELINE,
+    "word-for-word": RoleKind.BASELINE,
+    "WMT16-static": RoleKind.BASELINE,
+    "BNMT-static": RoleKind.BASELINE,
+    "BNMT-beam": RoleKind.CONTROL,
+    "BNMT-control": RoleKind.CONTROL,
+    "BNMT-oracle": RoleKind.ORACLE,
+    "SMT-static": RoleKind.BASELINE,
+    "SMT-oracle": RoleKind.ORACLE,
+}
 NAMES = [
     "copy-source",
     "word-for-word",
@@ -79,6 +91,13 @@ def play(learner):
 
 def test_all_systems_are_registered_under_their_published_names():
     assert list(SYSTEMS) == NAMES
+
+
+def test_the_leaderboard_knows_oracles_and_baselines_by_their_names():
+    assert {name: default_role(HOUSE_PARTICIPANT, name).kind for name in ROLES} == ROLES
+    not_learning = [name for name, system in SYSTEMS.items() if isinstance(system, NonLearningSystem)]
+    for name in not_learning:
+        assert default_role(HOUSE_PARTICIPANT, name).kind is not RoleKind.CONTESTANT, name
 
 
 def test_no_name_is_given_twice():

@@ -70,5 +70,5 @@ def test_an_interrupted_demo_resumes_and_ends_with_leaderboard_figures_and_page(
     demo.run_demo(folder, OPTIONS)
     again = capsys.readouterr().out
     assert "$ banditmt compete" not in again
-    results = "The leaderboard, with the oracle and the baselines marked:"
+    results = "The leaderboard; oracle and baselines are known by their names:"
     assert again[again.index(results) :] == resumed[resumed.index(results) :]
