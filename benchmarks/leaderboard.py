@@ -32,6 +32,7 @@ from leaderboard.families import Role, RoleKind
 from leaderboard.measures import forget_runs
 from leaderboard.metrics.bleu import count_ngram_matches, sentence_score
 from leaderboard.metrics.bootstrap import RESAMPLES, BlockRewards
+from leaderboard.metrics.online import Tally
 from leaderboard.metrics.post_edit import post_edit_statistics
 from leaderboard.metrics.recall import ConfirmedWords, any_word
 from leaderboard.summaries import RunIdentity, Summary
@@ -118,6 +119,13 @@ def full_scale_summary(number: int, texts: list[tuple[str, str]]) -> Summary:
     return Summary.begin(identity, layout.total).fold(results, layout)
 
 
+def _scaled(tally: Tally, part: int, whole: int) -> Tally:
+    """Return a tally with this share of its rewards and of its matching n-grams."""
+    m1, m2, m3, m4 = (matched * part // whole for matched in tally.statistics.matches)
+    statistics = tally.statistics._replace(matches=(m1, m2, m3, m4))
+    return replace(tally, ticks=tally.ticks * part // whole, statistics=statistics)
+
+
 def varied(summary: Summary, number: int) -> Summary:
     """Return the same run with rewards varied a little between checkpoints, as if another system had played it."""
     rng = random.Random(number)
@@ -125,9 +133,10 @@ def varied(summary: Summary, number: int) -> Summary:
     for k, known in sorted(summary.record.curve.items()):
         ticks += int((known - before) * rng.uniform(0.5, 0.52 + number / 1_000))
         before, curve[k] = known, ticks
-    total = replace(summary.record.total, ticks=ticks)
+    late = {k: _scaled(tally, ticks, before) for k, tally in summary.record.late.items()}
+    total = replace(_scaled(summary.record.total, ticks, before), ticks=ticks)
     identity = replace(summary.identity, run=f"run-{number}", system=f"X-{number}")
-    return Summary(identity, replace(summary.record, curve=curve, total=total))
+    return Summary(identity, replace(summary.record, curve=curve, total=total, late=late))
 
 
 def post_edit_document(number: int, references: list[tuple[str, list[list[str]]]]) -> str:
@@ -207,7 +216,7 @@ def main() -> int:
         sizes.append(len(json.dumps(board.as_dict(), separators=(",", ":"))))
 
     blocks = [Summary.from_document(json.loads(document)).blocks(TRAINING.layout.total) for document in documents]
-    whole_answer = fastest(answer, 3)
+    cold, warm = fastest(answer, 1), fastest(answer, 3)
     ours = fastest(lambda: [each.resampled() for each in blocks], 3)
     theirs = fastest(lambda: numpy_bootstrap(blocks), 3)
     function = SamTemplate.load().functions["ReadFunction"]
@@ -215,11 +224,12 @@ def main() -> int:
     bound = f"in the {function.timeout:.0f} s of a function of {function.memory} MB, with {share:.2f} of a processor"
     print(f"\nthe leaderboard of {RUNS} finished runs of {TRAINING.layout.total:,} rounds")
     print(f"  stored summary                     {sum(map(len, documents)) / RUNS / 1_000:10.1f} kB each")
-    print(f"  answer, from documents to JSON     {whole_answer:10.2f} s of processor time, {sizes[0] / 1e6:.2f} MB")
+    print(f"  answer of a new function           {cold:10.2f} s of processor time, {sizes[0] / 1e6:.2f} MB")
+    print(f"  answer of one that has answered    {warm:10.2f} s")
     print(
         f"  bootstrap, {RESAMPLES:,} resamples         {ours:10.2f} s, {ours / theirs:.1f} times numpy's {theirs:.2f} s"
     )
-    good &= print_limit(whole_answer / share < function.timeout, bound)
+    good &= print_limit(cold / share < function.timeout, bound)
 
     cold, warm = post_edit_answers(texts)
     print(f"\nthe leaderboard of {RUNS} finished runs of a post-edit phase of {POST_EDIT_ROUNDS:,} rounds")

@@ -19,7 +19,7 @@ from lambdas.store.interface import Store
 from lambdas.withdrawals import Withdrawals
 from leaderboard.metrics.online import GapError, RelativeReward
 from leaderboard.summaries import RunIdentity, Summary, SummaryError
-from leaderboard.table import Board, BoardPhase, HeldOutBlock, make_board
+from leaderboard.table import Board, BoardPhase, HeldOutBlock, Row, make_board
 from task.rounds import Round, Run
 
 CHUNK_ROUNDS = 50_000  # folded before a summary is saved: what an interruption can cost
@@ -65,9 +65,9 @@ class Scoreboard:
         if is_over:
             return self._make_board(phase if summaries else replace(phase, held_out=_HIDDEN_BLOCK), summaries)
         if record.phase.repeatable:
-            return _hide_held_out(self._make_board(phase, summaries))
+            return _round_statistics(_hide_held_out(self._make_board(phase, summaries)))
         own = [summary for summary in summaries if viewer and summary.identity.participant == viewer.name]
-        return self._make_board(replace(phase, held_out=_HIDDEN_BLOCK), own, visible="own")
+        return _round_statistics(self._make_board(replace(phase, held_out=_HIDDEN_BLOCK), own, visible="own"))
 
     def _make_board(self, phase: BoardPhase, summaries: Iterable[Summary], *, visible: str = "all") -> Board:
         roles, profiles, now = self._registry.roles(), self._profiles.profiles(), self._registry.now()
@@ -101,7 +101,7 @@ class Scoreboard:
     def catch_up(self, record: PhaseRecord) -> None:
         """Bring all summaries of a phase up to date with the ledger."""
         with self._catching_up:  # a second caller finds the work done
-            known = {summary.identity.run: summary for summary in self.summaries(record)}
+            known = {summary.identity.run: summary for summary in self.summaries(record) if summary.is_current}
             for run in self._registry.runs(record.phase.name):
                 summary = known.get(run.id) or self.empty_summary(record, run)
                 if summary.rounds < record.phase.layout.total:
@@ -136,9 +136,10 @@ class Scoreboard:
         self._save(replace(self.summary(record, run), identity=self.empty_summary(record, run).identity))
 
     def summary(self, record: PhaseRecord, run: Run) -> Summary:
-        """Return the summary of a run; an empty one if there is none yet."""
+        """Return the summary of a run; an empty one if there is none yet, or only one of an earlier version."""
         document = self._store.document(documents.run_summaries(record.phase.name), run.id)
-        return (_parse(document, record) if document else None) or self.empty_summary(record, run)
+        found = _parse(document, record) if document else None
+        return found if found and found.is_current else self.empty_summary(record, run)
 
     def empty_summary(self, record: PhaseRecord, run: Run) -> Summary:
         """Return the summary of a run without rounds."""
@@ -188,6 +189,38 @@ def _hide_held_out(board: Board) -> Board:
     return replace(board, held_out=HeldOutBlock(held_out.passes, 0, []), rows=rows)
 
 
+def _round_statistics(board: Board) -> Board:
+    """Return the board with rounded BLEU, lengths and shares of single words, as the page shows them.
+
+    From the exact numbers before and after a round, a participant could compute how many words and n-grams the
+    reference has, which is more than the reward that a learner may observe. Where post-edits are shown, it has the
+    references.
+    """
+    return board if board.shows_post_edits else replace(board, rows=[_rounded_row(row) for row in board.rows])
+
+
+def _rounded_row(row: Row) -> Row:
+    late, bleu = row.last_quarter, row.measures["bleu"]
+    return replace(
+        row,
+        measures={**row.measures, "bleu": bleu and replace(bleu, value=round(bleu.value, 1))},
+        length_ratio=_rounded_share(row.length_ratio),
+        single_words=_rounded_share(row.single_words),
+        last_quarter=late
+        and replace(
+            late,
+            corpus_bleu=round(late.corpus_bleu, 1),
+            length_ratio=_rounded_share(late.length_ratio),
+            single_words=_rounded_share(late.single_words),
+            difference=late.difference and replace(late.difference, corpus_bleu=round(late.difference.corpus_bleu, 1)),
+        ),
+    )
+
+
+def _rounded_share(exact: float | None) -> float | None:
+    return None if exact is None else round(exact, 3)
+
+
 def _rounded(exact: RelativeReward) -> RelativeReward:
     return RelativeReward(
         exact.held_out_pass,
@@ -195,12 +228,12 @@ def _rounded(exact: RelativeReward) -> RelativeReward:
         round(exact.sentence_bleu, 1),
         round(exact.relative_corpus_bleu, 1),
         round(exact.relative_sentence_bleu, 1),
-        exact.length_ratio and round(exact.length_ratio, 3),
+        _rounded_share(exact.length_ratio),
     )
 
 
 def _parse(document: dict[str, object], record: PhaseRecord) -> Summary | None:
-    """Return a summary, or None if another version of this program wrote it: it is then rebuilt."""
+    """Return a summary, or None if a version of this program wrote it whose summaries cannot be read: rebuild it."""
     try:
         summary = Summary.from_document(document)
     except SummaryError:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from leaderboard.families import RoleKind
+from leaderboard.last_quarter import MARK_MEANING
 from leaderboard.measures import Estimate
 from leaderboard.table import Board, Row, RowStatus
 
@@ -19,7 +20,9 @@ _LATEX = str.maketrans(
 )
 
 
+_LATEX_MARK = r"$^\dagger$"  # of a run that earned more with lower corpus BLEU
 _FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet evaluates cells that begin like this
+_LAST_QUARTER_COLUMNS = ("rounds", "mean_reward", "corpus_bleu", "length_ratio", "single_words")
 _LAST_PASS_COLUMNS = ("corpus_bleu", "sentence_bleu", "relative_corpus_bleu", "relative_sentence_bleu")
 
 
@@ -35,6 +38,18 @@ def escape_latex(text: str) -> str:
 
 def _from_last_pass(name: str) -> Callable[[Row], Any]:
     return lambda row: getattr(row.passes[-1], name) if row.passes else None
+
+
+def _from_last_quarter(name: str) -> Callable[[Row], Any]:
+    return lambda row: getattr(row.last_quarter, name) if row.last_quarter else None
+
+
+def _from_late_difference(name: str) -> Callable[[Row], Any]:
+    def value(row: Row) -> Any:
+        difference = row.last_quarter and row.last_quarter.difference
+        return getattr(difference, name) if difference else None
+
+    return value
 
 
 COLUMNS: dict[str, Callable[[Row], Any]] = {
@@ -70,6 +85,15 @@ COLUMNS: dict[str, Callable[[Row], Any]] = {
     "system_description": lambda row: escape_formula(row.system_description),
     "system_link": lambda row: row.system_link,
     "baseline": lambda row: row.baseline,
+    "reward_gain": lambda row: row.reward_gain and row.reward_gain.value,
+    "reward_gain_low": lambda row: row.reward_gain and row.reward_gain.interval and row.reward_gain.interval[0],
+    "reward_gain_high": lambda row: row.reward_gain and row.reward_gain.interval and row.reward_gain.interval[1],
+    "full_information_share": lambda row: row.full_information_share,
+    "single_words": lambda row: row.single_words,
+    **{f"late_{name}": _from_last_quarter(name) for name in _LAST_QUARTER_COLUMNS},
+    "late_reward_gain": _from_late_difference("reward"),
+    "late_bleu_gain": _from_late_difference("corpus_bleu"),
+    "reward_up_bleu_down": _from_late_difference("reward_up_bleu_down"),
 }
 
 
@@ -103,6 +127,7 @@ def to_latex(board: Board) -> str:
         [
             "% needs \\usepackage{booktabs}",
             *(f"% {name}: {signature}" for name, signature in board.signatures.items()),
+            *([f"% {_LATEX_MARK}: {MARK_MEANING}"] if any(row.is_marked for row in finished) else []),
             r"\begin{tabular}{rl" + "r" * (len(columns) - 2) + "}",
             r"\toprule",
             " & ".join(columns) + r" \\",
@@ -131,15 +156,46 @@ def _latex_columns(board: Board) -> LatexColumns:
     }
     oracles: LatexColumns = {
         "regret": lambda row: "--" if row.regret is None else f"{row.regret.value:.4f}",
-        "gap closed": lambda row: "--" if row.gap_closed is None else f"{100 * row.gap_closed:.1f}\\,\\%",
+        "gap closed": lambda row: _latex_share(row.gap_closed),
+    }
+    baselines: LatexColumns = {
+        "gain": lambda row: "--" if row.reward_gain is None else f"{row.reward_gain.value:+.4f}",
+    }
+    full_information: LatexColumns = {
+        "of full information": lambda row: _latex_share(row.full_information_share),
     }
     passes: LatexColumns = {
-        "corpus BLEU": lambda row: f"{row.passes[-1].corpus_bleu:.1f}" if row.passes else "--",
+        "held-out BLEU": lambda row: f"{row.passes[-1].corpus_bleu:.1f}" if row.passes else "--",
     }
     measures = {escape_latex(each.label): _latex_measure(each.name) for each in board.measures}
-    if not board.shows_post_edits:
-        return {**columns, **oracles, **passes, **measures}
-    return {**columns, **(oracles if any(row.regret for row in board.rows) else {}), **measures}
+    late: LatexColumns = {
+        "late BLEU": lambda row: (
+            "--"
+            if row.last_quarter is None
+            else f"{row.last_quarter.corpus_bleu:.1f}" + (_LATEX_MARK if row.is_marked else "")
+        ),
+        "length": lambda row: _latex_ratio(row.length_ratio),
+        "late length": lambda row: _latex_ratio(row.last_quarter.length_ratio if row.last_quarter else None),
+        "one word": lambda row: _latex_share(row.single_words),
+    }
+    is_bandit = not board.shows_post_edits
+    return {
+        **columns,
+        **(baselines if any(row.reward_gain for row in board.rows) else {}),
+        **(oracles if is_bandit or any(row.regret for row in board.rows) else {}),
+        **(full_information if any(row.full_information_share is not None for row in board.rows) else {}),
+        **(passes if is_bandit else {}),
+        **measures,
+        **late,
+    }
+
+
+def _latex_share(share: float | None) -> str:
+    return "--" if share is None else f"{100 * share:.1f}\\,\\%"
+
+
+def _latex_ratio(ratio: float | None) -> str:
+    return "--" if ratio is None else f"{ratio:.2f}"
 
 
 def _latex_measure(name: str) -> Callable[[Row], str]:

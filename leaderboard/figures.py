@@ -24,7 +24,14 @@ MAX_RUNS = 20  # in one figure: readers cannot tell more lines and colours apart
 PNG_SCALE = 2.0
 WIDTH, HEIGHT = 520, 300  # of a chart with one panel
 PANEL_WIDTH, PANEL_HEIGHT = 250, 190
-DASHES_BY_ROLE = {RoleKind.CONTESTANT.value: [1, 0], RoleKind.BASELINE.value: [2, 2], RoleKind.ORACLE.value: [7, 4]}
+DASHES_BY_ROLE = {
+    RoleKind.CONTESTANT.value: [1, 0],
+    RoleKind.BASELINE.value: [2, 2],
+    RoleKind.ORACLE.value: [7, 4],
+    RoleKind.CONTROL.value: [1, 3],
+    RoleKind.FULL_INFORMATION.value: [9, 3, 2, 3],
+    RoleKind.K_BEST_ORACLE.value: [12, 4],
+}
 MIN_REGRET_ROUNDS = 10  # of a long phase: the noise of earlier means would squeeze the rest of the curve
 
 DIFFERENCES = {"r0": "R0", "r1": "R1", "r0_1": "R0+1", "bleu": "BLEU"}  # measures that are drawn against a baseline

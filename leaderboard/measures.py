@@ -1,9 +1,9 @@
 """The measures of a board beside reward: what each of them means, and its value for a run, with an interval.
 
-A board of a bandit phase has one, the percentage slope of lost reward: does the system learn, stand still or forget? A
-board of a post-edit phase has those by which Simianer et al. 2019 and Bertoldi et al. 2012 judge systems that adapt.
-Learning curves and intervals are by coarse block: equal numbers of rounds, at most 50 in a phase. Where held-out passes
-lie has no influence on any of them.
+A board of a bandit phase has two: the percentage slope of lost reward (does the system learn, stand still or forget?),
+and corpus BLEU of all rounds (does it translate better, or only earn more?). A board of a post-edit phase has those by
+which Simianer et al. 2019 and Bertoldi et al. 2012 judge systems that adapt. Learning curves and intervals are by
+coarse block: equal numbers of rounds, at most 50 in a phase. Where held-out passes lie has no influence on any of them.
 """
 
 import math
@@ -13,15 +13,17 @@ from enum import StrEnum
 from functools import lru_cache
 from itertools import pairwise
 from operator import add
+from typing import Any
 
 from leaderboard.metrics.adaptation import MILLION, NO_COUNTS, AdaptationCounts
-from leaderboard.metrics.bleu import CORPUS_SIGNATURE, MAX_ORDER, BleuStatistics, corpus_bleu
+from leaderboard.metrics.bleu import CORPUS_SIGNATURE
 from leaderboard.metrics.bootstrap import (
     CONFIDENCE,
     MIN_BLOCKS,
     RESAMPLES,
     Interval,
     interval_where_measured,
+    resampled_bleu,
     resampled_sizes,
     resampled_sums,
 )
@@ -49,6 +51,7 @@ CURVES = ("bleu", "r0", "r1", "r0_1")  # those whose difference to a baseline is
 SLOPES = {"slope": CurveModel.UNIT, "slope_cumulative": CurveModel.CUMULATIVE}
 
 _SIGNATURE_NAMES = {"bleu": "corpus_bleu", **dict.fromkeys(("r0", "r1", "r0_1"), "recall")}  # shared signatures
+_BLEU_MEANING = "Corpus BLEU of all translations"
 _SLOPE_MEANING = "Errors left each time the text doubles, in percent: below 100 a system learns, above it forgets"
 
 
@@ -98,6 +101,14 @@ class Adaptation:
     curves: dict[str, list[float | None]]  # over all rounds so far, at the end of each coarse block
     ter: dict[str, TerCurve]  # by model: of each coarse block, or of all blocks up to it
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return the same as ``dataclasses.asdict``, without copying every number, which takes long."""
+        ter = {
+            model: {"errors": each.errors, "first": each.first, "exponent": each.exponent}
+            for model, each in self.ter.items()
+        }
+        return {"curves": self.curves, "ter": ter}
+
 
 @dataclass(frozen=True, slots=True)
 class RunMeasures:
@@ -117,13 +128,16 @@ def board_measures(total: int, *, post_edits: bool, language: str = "") -> list[
     block = f"{coarse_block_length(total)}r"
     if not post_edits:
         signature = slope_signature("1-reward", CurveModel.UNIT, block)
-        return [BoardMeasure("slope", "S", _SLOPE_MEANING, Direction.LOWER, signature)]
+        return [
+            BoardMeasure("slope", "S", _SLOPE_MEANING, Direction.LOWER, signature),
+            BoardMeasure("bleu", "BLEU", _BLEU_MEANING, Direction.HIGHER, CORPUS_SIGNATURE),
+        ]
     recall = recall_signature(language)
     unit, cumulative = (slope_signature("ter", model, block) for model in SLOPES.values())
     higher, lower = Direction.HIGHER, Direction.LOWER
     words = "Recall of content words that {} earlier reference has"
     return [
-        BoardMeasure("bleu", "BLEU", "Corpus BLEU of all translations", higher, CORPUS_SIGNATURE),
+        BoardMeasure("bleu", "BLEU", _BLEU_MEANING, higher, CORPUS_SIGNATURE),
         BoardMeasure("sbleu", "SBLEU", "Mean of smoothed sentence BLEU", higher, Smoothing.ADD_ONE_HIGHER.signature),
         BoardMeasure("ter", "TER", "Edits per hundred reference words", lower, TER_SIGNATURE),
         BoardMeasure("r0", "R0", words.format("no"), higher, recall),
@@ -138,7 +152,7 @@ def measure_signatures(measures: Sequence[BoardMeasure], total: int) -> dict[str
     """Return what the numbers of measures mean, and how their intervals are computed."""
     meanings = {_SIGNATURE_NAMES.get(each.name, each.name): each.signature for each in measures}
     by_blocks = f"block:{coarse_block_length(total)}|n:{{}}|conf:{CONFIDENCE}|v:1"
-    if any(each.name in COUNTED for each in measures):
+    if any(each.name == "ter" for each in measures):  # corpus BLEU of a bandit phase has no interval
         meanings["measure_interval"] = f"bootstrap|paired:yes|{by_blocks.format(RESAMPLES)}"
     return {**meanings, "slope_interval": f"bootstrap|residuals:yes|{by_blocks.format(SLOPE_RESAMPLES)}"}
 
@@ -148,7 +162,8 @@ def measure_run(summary: Summary, total: int) -> RunMeasures:
     ends = coarse_ends(summary.rounds, summary.record.stride)
     adaptation = summary.record.adaptation
     if adaptation is None:
-        return RunMeasures({"slope": _percentage(_fit(_lost_reward(summary, ends), CurveModel.UNIT))})
+        slope = _percentage(_fit(_lost_reward(summary, ends), CurveModel.UNIT))
+        return RunMeasures({"slope": slope, "bleu": Estimate(summary.record.total.corpus_bleu, None)})
     samples = [adaptation.samples[end] for end in ends]
     blocks = [after.minus(before) for before, after in pairwise([NO_COUNTS, *samples])]
     ter = tuple(Block(block.edits, block.edited_length) for block in blocks)
@@ -168,6 +183,7 @@ def forget_runs() -> None:
     """Forget the measures of earlier runs, as a new process would not know them: for benchmarks."""
     _fit.cache_clear()
     _estimates.cache_clear()
+    resampled_bleu.cache_clear()
 
 
 def _lost_reward(summary: Summary, ends: Sequence[int]) -> tuple[Block, ...]:
@@ -213,7 +229,8 @@ def _estimates(total: AdaptationCounts, blocks: tuple[AdaptationCounts, ...]) ->
     covered = total
     if len(blocks) >= MIN_BLOCKS:
         columns = AdaptationCounts._fields, list(zip(*blocks, strict=True))
-        resampled = _resampled(dict(zip(*columns, strict=True)))
+        bleu = resampled_bleu(tuple(block.bleu_statistics for block in blocks))
+        resampled = {"bleu": bleu, **_resampled(dict(zip(*columns, strict=True)))}
         covered = AdaptationCounts(*map(sum, columns[1]))
     return {name: _estimate(name, total, covered, resampled.get(name)) for name in COUNTED}
 
@@ -235,11 +252,10 @@ Column = tuple[int, ...]  # one count of every block
 
 
 def _resampled(columns: Mapping[str, Column]) -> dict[str, Sequence[float | None]]:
-    """Return every measure for every resample; None for a resample that has nothing to measure."""
+    """Return every ratio for every resample; None for a resample that has nothing to measure."""
     new, repeated = columns["found_new"], columns["found_repeated"]
     wanted_new, wanted_repeated = columns["wanted_new"], columns["wanted_repeated"]
     return {
-        "bleu": _resampled_bleu(columns),
         "sbleu": _ratios(columns["sentence_bleu_millionths"], columns["rounds"], 100 / MILLION),
         "ter": _ratios(columns["edits"], columns["edited_length"]),
         "r0": _ratios(new, wanted_new),
@@ -251,14 +267,6 @@ def _resampled(columns: Mapping[str, Column]) -> dict[str, Sequence[float | None
 def _ratios(parts: Column, wholes: Column, scale: float = 100) -> list[float | None]:
     sums = zip(resampled_sums(parts), resampled_sizes(wholes), strict=True)
     return [scale * part / whole if whole else None for part, whole in sums]
-
-
-def _resampled_bleu(columns: Mapping[str, Column]) -> list[float]:
-    orders = range(1, MAX_ORDER + 1)
-    matches = zip(*(resampled_sums(columns[f"matches_{order}"]) for order in orders), strict=True)
-    candidates = zip(*(resampled_sums(columns[f"candidates_{order}"]) for order in orders), strict=True)
-    lengths = resampled_sizes(columns["reference_length"])
-    return list(map(corpus_bleu, map(BleuStatistics, matches, candidates, lengths)))
 
 
 def _rounded(value: float | None) -> float | None:

@@ -11,6 +11,7 @@ from itertools import groupby
 from typing import Any
 
 from leaderboard.families import Families, Role, RoleKind
+from leaderboard.last_quarter import LastQuarter, last_quarter
 from leaderboard.measures import (
     Adaptation,
     BoardMeasure,
@@ -79,6 +80,16 @@ class Regret:
 
 
 @dataclass(frozen=True, slots=True)
+class RewardGain:
+    """How much more reward per round than its baseline a run earned."""
+
+    baseline: str  # the baseline's run
+    rounds: int  # the last number of rounds for which both cumulative rewards are known
+    value: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """One run in the table."""
 
@@ -114,6 +125,15 @@ class Row:
     baseline: str | None  # the run that differences are drawn against
     measures: dict[str, Estimate | None]  # by name; None where nothing could be measured
     adaptation: Adaptation | None  # in a post-edit phase
+    reward_gain: RewardGain | None  # over the baseline
+    full_information_share: float | None  # share of the gain of the full-information run
+    single_words: float | None  # share of references of two or more words that were answered with one
+    last_quarter: LastQuarter | None  # None until the run gets there
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether the run earned more than its baseline in the last quarter, but with lower corpus BLEU."""
+        return self.last_quarter is not None and self.last_quarter.is_marked
 
     def as_dict(self) -> dict[str, Any]:
         shallow = {each.name: getattr(self, each.name) for each in fields(self)}
@@ -123,7 +143,9 @@ class Row:
             "regret": regret,
             "passes": [asdict(each) for each in self.passes],
             "measures": {name: each and asdict(each) for name, each in self.measures.items()},
-            "adaptation": self.adaptation and asdict(self.adaptation),
+            "adaptation": self.adaptation and self.adaptation.as_dict(),
+            "reward_gain": self.reward_gain and asdict(self.reward_gain),
+            "last_quarter": self.last_quarter and asdict(self.last_quarter),
         }
 
 
@@ -221,6 +243,7 @@ class _Evaluation:
     def row(self, summary: Summary) -> Row:
         identity, tally = summary.identity, summary.record.total
         measured = measure_run(summary, self._phase.total)
+        baseline = self._families.nearest_baseline(summary)
         mean = tally.reward / tally.rounds
         team = self._profiles.team(identity.participant)
         about = self._profiles.system(identity.participant, identity.system)
@@ -254,9 +277,13 @@ class _Evaluation:
             first_at=summary.record.first_at,
             last_at=summary.record.last_at,
             curve=[round(summary.curve[k] / TICKS, CURVE_DECIMALS) for k in self.axis if k <= tally.rounds],
-            baseline=self._families.nearest_baseline(summary),
+            baseline=baseline.identity.run if baseline else None,
             measures=measured.estimates,
             adaptation=measured.adaptation,
+            reward_gain=None if baseline is None or baseline is summary else self._reward_gain(summary, baseline),
+            full_information_share=self._full_information_share(summary),
+            single_words=tally.single_word_share,
+            last_quarter=last_quarter(summary, baseline, self._phase.total),
         )
 
     def difference(self, better: str, worse: str) -> Difference | None:
@@ -287,11 +314,20 @@ class _Evaluation:
 
     def _gap_closed(self, summary: Summary) -> float | None:
         oracle, static = self._families.oracle(summary), self._families.baseline(summary)
-        if oracle is None or static is None:
+        return None if oracle is None or static is None else _share(summary, static, oracle)
+
+    def _full_information_share(self, summary: Summary) -> float | None:
+        compared = self._families.full_information(summary)
+        if compared is None:
             return None
-        k = _last_common(oracle, static, summary)
-        top, bottom = oracle.curve[k], static.curve[k]
-        return (summary.curve[k] - bottom) / (top - bottom) if top > bottom else None
+        full, static = compared
+        return _share(summary, static, full)
+
+    def _reward_gain(self, summary: Summary, baseline: Summary) -> RewardGain:
+        k = _last_common(baseline, summary)
+        value = (summary.curve[k] - baseline.curve[k]) / TICKS / k
+        run, minus = summary.identity.run, baseline.identity.run
+        return RewardGain(minus, k, value, self._interval(value, run, minus))
 
     def _interval(self, value: float, run: str, minus: str | None = None) -> Interval | None:
         """Return the interval around the mean of a run, or around the difference of two means.
@@ -328,6 +364,13 @@ def _last_common(*summaries: Summary) -> int:
         return k
     shared = set.intersection(*(set(summary.record.curve) for summary in summaries))
     return max(shared)
+
+
+def _share(summary: Summary, bottom: Summary, top: Summary) -> float | None:
+    """Return how far a run has come from one run (0) to another (1); None if there is nothing between them."""
+    k = _last_common(top, bottom, summary)
+    low, high = bottom.curve[k], top.curve[k]
+    return (summary.curve[k] - low) / (high - low) if high > low else None
 
 
 def _regret(oracle: Summary, system: Summary) -> tuple[int, float]:

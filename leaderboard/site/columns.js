@@ -10,6 +10,7 @@ export const oneDecimal = withDigits(1);
 export const twoDecimals = withDigits(2);
 export const fourDecimals = withDigits(4);
 export const percent = (value) => (value == null ? "–" : `${whole(100 * value)} %`);
+export const percentWithDecimal = (value) => (value == null ? "–" : `${oneDecimal(100 * value)} %`);
 export const signed = (format) => (value) => (value > 0 ? `+${format(value)}` : format(value));
 
 const letter = (group) => (group != null && group <= 26 ? String.fromCharCode(96 + group) : "");
@@ -35,6 +36,18 @@ function plusMinus(interval, format = fourDecimals) {
 
 export const isPostEdit = (board) => board.feedback === "post-edit";
 export const hasOracle = (board) => board.rows.some((row) => row.role === "oracle");
+const hasGain = (board) => board.rows.some((row) => row.reward_gain);
+const hasFullInformation = (board) => board.rows.some((row) => row.role === "full-information");
+
+// Returns a sentence about a run that earned more with lower corpus BLEU, or nothing for other runs.
+export function warning(row, names) {
+  const difference = row.last_quarter?.difference;
+  if (!difference?.reward_up_bleu_down) return "";
+  const bleu = signed(oneDecimal);
+  const [low, high] = difference.interval.map(bleu);
+  const baseline = names.get(difference.baseline) ?? "its baseline";
+  return `In the last quarter of the rounds, it earned ${signed(fourDecimals)(difference.reward)} per round compared with ${baseline}, but ${bleu(difference.corpus_bleu)} BLEU (${low} to ${high})`;
+}
 
 // isShown: whether a board has the column, if not all have it
 // better: "higher", "lower", or undefined if neither is better
@@ -59,6 +72,24 @@ const COLUMNS = [
     note: (row) => plusMinus(row.interval),
   },
   {
+    key: "late_bleu",
+    label: "Late BLEU",
+    title: "Corpus BLEU in the last quarter of the rounds, once a run gets there",
+    better: "higher",
+    value: (row) => row.last_quarter?.corpus_bleu,
+    format: (row) => oneDecimal(row.last_quarter?.corpus_bleu),
+  },
+  {
+    key: "reward_gain",
+    isShown: hasGain,
+    label: "Gain",
+    title: "Mean reward minus that of the baseline",
+    better: "higher",
+    value: (row) => row.reward_gain?.value,
+    format: (row) => signed(fourDecimals)(row.reward_gain?.value),
+    note: (row) => plusMinus(row.reward_gain?.interval),
+  },
+  {
     key: "regret",
     isShown: (board) => !isPostEdit(board) || hasOracle(board),
     label: "Regret",
@@ -75,7 +106,16 @@ const COLUMNS = [
     title: "Share of the gap between the family's baseline and its oracle",
     better: "higher",
     value: (row) => row.gap_closed,
-    format: (row) => percent(row.gap_closed),
+    format: (row) => percentWithDecimal(row.gap_closed),
+  },
+  {
+    key: "full_information_share",
+    isShown: hasFullInformation,
+    label: "Of full info.",
+    title: "Gain as a share of what the full-information run of the family gained: it sees the reference after each round",
+    better: "higher",
+    value: (row) => row.full_information_share,
+    format: (row) => percentWithDecimal(row.full_information_share),
   },
   {
     key: "reward",
@@ -86,9 +126,31 @@ const COLUMNS = [
     format: (row) => oneDecimal(row.reward),
   },
   {
+    key: "length_ratio",
+    label: "Length",
+    title: "Proposed words per reference word",
+    value: (row) => row.length_ratio,
+    format: (row) => twoDecimals(row.length_ratio),
+  },
+  {
+    key: "late_length_ratio",
+    label: "Late length",
+    title: "Proposed words per reference word in the last quarter of the rounds, once a run gets there",
+    value: (row) => row.last_quarter?.length_ratio,
+    format: (row) => twoDecimals(row.last_quarter?.length_ratio),
+  },
+  {
+    key: "single_words",
+    label: "One word",
+    title: "Share of references of two or more words that were answered with one: sentence BLEU rewards single words most",
+    better: "lower",
+    value: (row) => row.single_words,
+    format: (row) => percentWithDecimal(row.single_words),
+  },
+  {
     key: "corpus_bleu",
     isShown: (board) => !isPostEdit(board),
-    label: "BLEU",
+    label: "Held-out BLEU",
     title: "Corpus BLEU of the last held-out pass",
     better: "higher",
     value: (row) => lastPass(row)?.corpus_bleu,
@@ -97,18 +159,11 @@ const COLUMNS = [
   {
     key: "gain",
     isShown: (board) => !isPostEdit(board),
-    label: "Gain",
+    label: "Held-out gain",
     title: "Corpus BLEU of the last held-out pass minus that of the first",
     better: "higher",
     value: (row) => lastPass(row)?.relative_corpus_bleu,
     format: (row) => signed(oneDecimal)(lastPass(row)?.relative_corpus_bleu),
-  },
-  {
-    key: "length_ratio",
-    label: "Length",
-    title: "Proposed tokens per reference token",
-    value: (row) => row.length_ratio,
-    format: (row) => twoDecimals(row.length_ratio),
   },
   {
     key: "progress",
@@ -145,11 +200,13 @@ const measureColumn = ({ name, label, meaning, better }) => ({
   note: (row) => plusMinus(row.measures?.[name]?.interval, oneDecimal),
 });
 
-// Returns the columns of a board, with its measures: after the mean reward in a post-edit phase, else before the length.
+// Returns the columns of a board, with its measures beside the mean reward; only S of a bandit phase comes last.
 export function columnsOf(board) {
   const columns = COLUMNS.filter((column) => !column.isShown || column.isShown(board));
-  const place = columns.findIndex((column) => column.key === (isPostEdit(board) ? "mean_reward" : "length_ratio"));
-  columns.splice(isPostEdit(board) ? place + 1 : place, 0, ...(board.measures ?? []).map(measureColumn));
+  for (const measure of board.measures ?? []) {
+    const next = isPostEdit(board) || measure.name === "bleu" ? "late_bleu" : "progress";
+    columns.splice(columns.findIndex((column) => column.key === next), 0, measureColumn(measure));
+  }
   return columns;
 }
 

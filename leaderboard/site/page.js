@@ -1,7 +1,7 @@
 // The page: which phase is shown, and how. The address holds this state, so that it can be shared.
 
 import { Charts } from "./charts.js";
-import { dateAndTime, fourDecimals, isPostEdit, labels, oneDecimal, percent, signed, whole } from "./columns.js";
+import { dateAndTime, fourDecimals, isPostEdit, labels, oneDecimal, percentWithDecimal, signed, whole } from "./columns.js";
 import { announce, byId, element, setAttribute, setChildren, setText } from "./elements.js";
 import { Feed, request, storedKey, storeKey } from "./feed.js";
 import { isolated } from "./series.js";
@@ -351,9 +351,10 @@ function tilesOf(board, names) {
   const [closest, learner] = [highest((row) => row.gap_closed), highest(gain)];
   const running = contestants.filter((row) => row.status === "running").length;
   const finished = contestants.filter((row) => row.status === "finished").length;
+  const marked = (title, row) => (row.last_quarter?.difference?.reward_up_bleu_down ? `${title} (reward up, BLEU down)` : title);
   return [
-    leader && ["Leader", names.get(leader.run), fourDecimals(leader.mean_reward)],
-    closest && ["Most of the gap closed", names.get(closest.run), percent(closest.gap_closed)],
+    leader && [marked("Leader", leader), names.get(leader.run), fourDecimals(leader.mean_reward)],
+    closest && [marked("Most of the gap closed", closest), names.get(closest.run), percentWithDecimal(closest.gap_closed)],
     learner && ["Largest BLEU gain", names.get(learner.run), signed(oneDecimal)(gain(learner))],
     recalls && ["Highest R0+1", names.get(recalls.run), oneDecimal(recalls.measures.r0_1.value)],
     learns && ["Lowest S (learns fastest)", names.get(learns.run), oneDecimal(learns.measures.slope.value)],

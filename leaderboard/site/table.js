@@ -1,10 +1,10 @@
-// The table of runs: oracles and baselines on top, then finished runs, then unfinished ones.
+// The table of runs: oracles, baselines and others for comparison on top, then finished runs, then unfinished ones.
 
-import { columnsOf, labels, percent, sorted } from "./columns.js";
+import { columnsOf, labels, percent, sorted, warning } from "./columns.js";
 import { byId, element, link, setAttribute, setChildren, setText } from "./elements.js";
 
 const SECTIONS = [
-  ["references", "Oracles and baselines", (row) => row.role !== "contestant"],
+  ["references", "For comparison", (row) => row.role !== "contestant"],
   ["finished", "Finished", (row) => row.role === "contestant" && row.status === "finished"],
   ["unfinished", "Running or abandoned, not ranked", (row) => row.role === "contestant" && row.status !== "finished"],
 ];
@@ -75,7 +75,7 @@ export class Table {
     for (const run of this.rows.keys()) if (!current.has(run)) this.rows.delete(run);
     for (const [id, , belongs] of SECTIONS) {
       const rows = sorted(visible.filter(belongs), column, this.sort.descending, state); // runs without a rank keep the board's order
-      const shown = rows.map((row) => this.update(row, names.get(row.run), state));
+      const shown = rows.map((row) => this.update(row, names, state));
       setChildren(byId(id), shown.length ? [this.titles.get(id), ...shown] : []);
     }
     return visible.length;
@@ -95,7 +95,8 @@ export class Table {
     return !wanted || `${row.system} ${row.participant} ${row.display_name ?? ""}`.toLowerCase().includes(wanted);
   }
 
-  update(row, name, state) {
+  update(row, names, state) {
+    const name = names.get(row.run);
     const parts = this.rows.get(row.run) ?? this.makeRow(row);
     const colour = state.colours.get(row.run);
     setAttribute(parts.line, "class", `${row.role} ${row.status}`);
@@ -104,11 +105,19 @@ export class Table {
     setAttribute(parts.swatch, "class", colour ? `swatch ${colour} ${row.role}` : "swatch");
     setText(parts.badge, this.badge(row));
     setAttribute(parts.badge, "class", `badge ${row.role === "contestant" ? row.status : row.role}`);
+    this.updateWarning(parts, warning(row, names));
     for (const [column, value, note] of parts.cells) {
       setText(value, column.format(row, state));
       setText(note, this.note(column, row, state));
     }
     return parts.line;
+  }
+
+  // Shows that a run earned more with lower corpus BLEU: in words, with the numbers for the pointer and screen readers.
+  updateWarning({ warned, details }, sentence) {
+    warned.hidden = !sentence;
+    setAttribute(warned, "title", sentence || false);
+    setText(details, sentence && `: ${sentence}`);
   }
 
   badge(row) {
@@ -127,11 +136,13 @@ export class Table {
     box.addEventListener("change", () => this.onSelect(row.run, box.checked));
     const swatch = element("span", { class: "swatch" });
     const badge = element("span", { class: "badge" });
+    const details = element("span", { class: "hidden" });
+    const warned = element("span", { class: "warned", hidden: true }, "reward up, BLEU down", details);
     const cells = [];
     const line = element("tr", {}, element("td", { class: "select" }, element("label", {}, box, swatch)));
     for (const column of this.columns) {
       if (column.text) {
-        line.append(this.makeName(row, badge));
+        line.append(this.makeName(row, badge, warned));
       } else {
         const value = element("span", { class: "value" });
         const note = element("span", { class: "note" });
@@ -139,18 +150,18 @@ export class Table {
         line.append(element("td", { class: `number column-${column.key}` }, value, note));
       }
     }
-    const parts = { line, box, swatch, badge, cells };
+    const parts = { line, box, swatch, badge, warned, details, cells };
     this.rows.set(row.run, parts);
     return parts;
   }
 
-  makeName(row, badge) {
+  makeName(row, badge, warned) {
     const about = row.system_description ?? row.system;
     const system = element("bdi", { class: "system", title: about }, link(row.system, row.system_link));
     const team = row.display_name ? `${row.display_name} (${row.participant})` : row.participant;
     const title = row.affiliation ? `${team}, ${row.affiliation}` : team;
     const by = row.attempt > 1 ? `${team}, run ${row.attempt}` : team;
     const participant = element("bdi", { class: "participant", title }, link(by, row.team_url));
-    return element("th", { scope: "row", class: "name" }, element("span", { class: "first" }, system, badge), participant);
+    return element("th", { scope: "row", class: "name" }, element("span", { class: "first" }, system, badge), participant, warned);
   }
 }

@@ -17,6 +17,7 @@ from lambdas.scoreboard import Scoreboard
 from lambdas.withdrawals import Withdrawals
 from leaderboard.exports import to_csv, to_latex
 from leaderboard.families import RoleKind
+from leaderboard.last_quarter import MARK
 from leaderboard.measures import Direction, Estimate
 from leaderboard.publication import export_page
 from leaderboard.table import Board, Row, RowStatus
@@ -25,21 +26,42 @@ from simulator.tasks import DEFAULT_STORE
 
 SPARKLINE_BARS = "▁▂▃▄▅▆▇█"
 CURVE_WIDTH = 12  # bars of a curve
-HEADINGS = ("#", "system", "participant", "reward", "mean", "95 %", "regret", "gap", "BLEU", "gain", "S", "curve")
-ORACLE_HEADINGS, PASS_HEADINGS = ("regret", "gap"), ("BLEU", "gain")  # known where there are oracles, held-out passes
+HEADINGS = (
+    *("#", "system", "participant", "reward", "mean", "95 %", "gain", "regret", "gap", "full"),
+    *("BLEU", "late BLEU", "length", "late length", "1 word", "held-out", "held-out gain", "S", "curve"),
+)
+ORACLE_HEADINGS = ("regret", "gap")  # known where there are oracles
+MEASURED_HEADINGS = (
+    "BLEU",
+    "held-out",
+    "held-out gain",
+    "S",
+)  # which a post-edit phase has in a table of its own, or not at all
 NAME_WIDTH, NARROW_NAME_WIDTH = 32, 12  # characters of a name before it wraps
 # Columns that are dropped, in this order, while the table is wider than the terminal with names of this width.
-DROPPED_COLUMNS = dict.fromkeys(("participant", "gain", "S", "curve"), NAME_WIDTH)
-DROPPED_COLUMNS |= dict.fromkeys(("regret", "95 %", "reward", "BLEU", "gap"), NARROW_NAME_WIDTH)
+DROPPED_COLUMNS = dict.fromkeys(
+    ("participant", "held-out gain", "S", "curve", "held-out", "regret", "1 word"), NAME_WIDTH
+)
+DROPPED_COLUMNS |= dict.fromkeys(
+    ("late length", "gain", "95 %", "reward", "full", "length", "gap", "late BLEU", "BLEU"), NARROW_NAME_WIDTH
+)
 EXPLANATIONS = {
     "#": "rank; runs with the same letter do not differ significantly from the best of them",
     "95 %": "half the width of the confidence interval of the mean",
+    "gain": "mean reward minus that of the baseline",
     "gap": "share of the gap between baseline and oracle that is closed",
-    "BLEU": "corpus BLEU of the last held-out pass",
-    "gain": "BLEU of the last held-out pass minus that of the first",
+    "full": "gain as a share of what the full-information run gained",
+    "BLEU": "corpus BLEU of all rounds",
+    "late BLEU": "corpus BLEU in the last quarter of the rounds; empty until a run gets there",
+    "length": "proposed words per reference word",
+    "late length": "the same in the last quarter of the rounds",
+    "1 word": "share of references of two or more words that were answered with one",
+    "held-out": "corpus BLEU of the last held-out pass",
+    "held-out gain": "the same minus that of the first held-out pass",
     "S": "percentage of lost reward that is left each time the rounds double; below 100 a system learns",
     "curve": "reward per round",
 }
+ROLE_STYLES = {RoleKind.ORACLE: "cyan", RoleKind.BASELINE: "yellow"}
 ARROWS = {Direction.HIGHER: "↑", Direction.LOWER: "↓"}
 
 
@@ -113,6 +135,7 @@ def print_board(board: Board, console: Console) -> None:
     scale = max((value for curve in curves.values() for value in curve), default=0.0)
     rows = [({**_cells(row), "curve": sparkline(curves[row.run], scale)}, _style(row)) for row in board.rows]
     headings = _headings(board)
+    all_headings = list(headings)
     unlimited = console.options.update(max_width=sys.maxsize)
     for heading, name_width in DROPPED_COLUMNS.items():
         is_wide = console.measure(_table(headings, rows, name_width), options=unlimited).maximum > console.width
@@ -121,9 +144,14 @@ def print_board(board: Board, console: Console) -> None:
     console.print(f"phase {board.phase} ({board.state}), {board.total:,} rounds", style="bold", highlight=False)
     if board.rows:
         console.print(_table(headings, rows, NAME_WIDTH))
+        _print_marked(board, console)
         for heading in headings:
             if heading in EXPLANATIONS:
                 console.print(f"{heading}: {EXPLANATIONS[heading]}", style="dim", highlight=False)
+        dropped = [heading for heading in all_headings if heading not in headings]
+        if dropped:
+            note = f"not shown, because the terminal is narrow: {', '.join(dropped)}"
+            console.print(note, style="dim", highlight=False)
         if board.shows_post_edits:
             _print_measures(board, console)
     else:
@@ -133,11 +161,33 @@ def print_board(board: Board, console: Console) -> None:
 
 
 def _headings(board: Board) -> list[str]:
-    """Return the columns of the first table. What a post-edit phase measures stands in a table of its own."""
-    if not board.shows_post_edits:
-        return list(HEADINGS)
-    missing = {*PASS_HEADINGS, "S", *(() if any(row.regret for row in board.rows) else ORACLE_HEADINGS)}
+    """Return the columns of the first table: those of which any run may have a value."""
+    missing = set(MEASURED_HEADINGS if board.shows_post_edits else ())
+    if not any(row.regret for row in board.rows):
+        missing.update(ORACLE_HEADINGS)
+    if not any(row.reward_gain for row in board.rows):
+        missing.add("gain")
+    if not any(row.role is RoleKind.FULL_INFORMATION for row in board.rows):
+        missing.add("full")
     return [heading for heading in HEADINGS if heading not in missing]
+
+
+def _print_marked(board: Board, console: Console) -> None:
+    """Print a sentence about every run that earned more with lower corpus BLEU."""
+    systems = {row.run: row.system for row in board.rows}
+    for row in board.rows:
+        difference = row.last_quarter.difference if row.last_quarter else None
+        if difference is None or difference.interval is None or not difference.reward_up_bleu_down:
+            continue
+        low, high = difference.interval
+        console.print(
+            f"! {MARK}: in the last quarter, {_printable(row.system)} earned {difference.reward:+.4f} per round "
+            f"compared with {_printable(systems[difference.baseline])}, but {difference.corpus_bleu:+.1f} BLEU "
+            f"({low:+.1f} to {high:+.1f})",
+            style="bold",
+            highlight=False,
+            markup=False,
+        )
 
 
 def _print_measures(board: Board, console: Console) -> None:
@@ -156,7 +206,8 @@ def _print_measures(board: Board, console: Console) -> None:
     is_wide = console.measure(table(intervals=True), options=unlimited).maximum > console.width
     console.print()
     console.print(table(intervals=not is_wide))
-    console.print("↑ higher is better, ↓ lower is better", style="dim", highlight=False)
+    note = "; intervals are not shown, because the terminal is narrow" if is_wide else ""
+    console.print(f"↑ higher is better, ↓ lower is better{note}", style="dim", highlight=False)
     for label, measure in labels.items():
         console.print(f"{label}: {measure.meaning}", style="dim", highlight=False)
 
@@ -186,11 +237,11 @@ def _table(
 def _style(row: Row) -> str | None:
     if row.status is not RowStatus.FINISHED:
         return "dim"
-    return {RoleKind.ORACLE: "cyan", RoleKind.BASELINE: "yellow"}.get(row.role)
+    return None if row.role is RoleKind.CONTESTANT else ROLE_STYLES.get(row.role, "blue")
 
 
 def _cells(row: Row) -> dict[str, str | Text]:
-    last = row.passes[-1] if row.passes else None
+    last, late = row.passes[-1] if row.passes else None, row.last_quarter
     rank = str(row.rank) + _group_letter(row.group) if row.rank else "" if row.status is RowStatus.FINISHED else "…"
     half = "" if row.interval is None else f"±{(row.interval[1] - row.interval[0]) / 2:.4f}"
     return {
@@ -201,11 +252,26 @@ def _cells(row: Row) -> dict[str, str | Text]:
         "mean": f"{row.mean_reward:.4f}",
         "95 %": half,
         "regret": "" if row.regret is None else f"{row.regret.value:.4f}",
-        "gap": "" if row.gap_closed is None else f"{row.gap_closed:.0%}",
-        "BLEU": "" if last is None else f"{last.corpus_bleu:.1f}",
-        "gain": "" if last is None else f"{last.relative_corpus_bleu:+.1f}",
+        "gain": "" if row.reward_gain is None else f"{row.reward_gain.value:+.4f}",
+        "gap": _share(row.gap_closed),
+        "full": _share(row.full_information_share),
+        "BLEU": _measure(row.measures["bleu"], intervals=False),
+        "late BLEU": "" if late is None else f"{'! ' if row.is_marked else ''}{late.corpus_bleu:.1f}",
+        "length": _ratio(row.length_ratio),
+        "late length": _ratio(late.length_ratio if late else None),
+        "1 word": _share(row.single_words),
+        "held-out": "" if last is None else f"{last.corpus_bleu:.1f}",
+        "held-out gain": "" if last is None else f"{last.relative_corpus_bleu:+.1f}",
         "S": _measure(row.measures["slope"], intervals=False),
     }
+
+
+def _share(share: float | None) -> str:
+    return "" if share is None else f"{share:.1%}"
+
+
+def _ratio(ratio: float | None) -> str:
+    return "" if ratio is None else f"{ratio:.2f}"
 
 
 def _system(row: Row) -> Text:

@@ -48,6 +48,32 @@ def test_table_shows_the_numbers_of_the_board(open_page, url, api):
     assert column(page, "corpus_bleu") == [f"{row.passes[-1].corpus_bleu:.1f}" for row in rows]
 
 
+def test_table_shows_the_last_quarter_and_single_words(open_page, url, api):
+    page = open_page(url)
+    expect(page.locator("#finished .system")).to_have_count(5)
+    rows = [row for row in api.boards["dev"].rows if row.rank]
+    assert column(page, "bleu") == [f"{row.measures['bleu'].value:.1f}" for row in rows]
+    assert column(page, "late_bleu") == [f"{row.last_quarter.corpus_bleu:.1f}" for row in rows]
+    assert column(page, "late_length_ratio") == [f"{row.last_quarter.length_ratio:.2f}" for row in rows]
+    assert column(page, "gap_closed") == [f"{100 * row.gap_closed:.1f} %".replace("-", "−") for row in rows]
+    assert column(page, "single_words") == ["0.0 %"] * 5
+    expect(page.locator(".warned:visible")).to_have_count(0)
+
+
+def test_a_run_that_earned_more_with_lower_corpus_bleu_is_marked_in_words(open_page, url, api):
+    api.boards["dev"] = boards.marked_board()
+    page = open_page(url)
+    warned = page.locator(".warned:visible")
+    expect(warned).to_have_count(1)
+    sentence = (
+        "In the last quarter of the rounds, it earned +0.2479 per round compared with X-static, "
+        "but −23.4 BLEU (−28.2 to −18.5)"
+    )
+    expect(warned).to_have_text(f"reward up, BLEU down: {sentence}")
+    expect(warned).to_have_attribute("title", sentence)
+    expect(page.locator("#finished tr", has=warned).locator(".system")).to_have_text("X-short")
+
+
 def test_status_shows_the_time_of_the_data(open_page, url):
     page = open_page(url, timezone_id="UTC")
     expect(page.locator("#status")).to_have_text("live · data from 31 Dec 2025, 23:58:39")

@@ -79,6 +79,20 @@ def passes(run, scores, held_out):
     return found
 
 
+def quality(run, scores):
+    """Return how the rounds of a part of a run were translated."""
+    hypotheses, references = [each["translation"] for each in run], [each["reference"] for each in run]
+    corpus = CORPUS.corpus_score(hypotheses, [references])
+    longer = [len(words.split()) for words, gold in zip(hypotheses, references, strict=True) if len(gold.split()) > 1]
+    return {
+        "rounds": len(run),
+        "mean_reward": float(scores.mean()),
+        "corpus_bleu": corpus.score,
+        "length_ratio": corpus.sys_len / corpus.ref_len,
+        "single_words": longer.count(1) / len(longer),
+    }
+
+
 def main(archive, board_path):
     with open(board_path, encoding="utf-8") as text:  # noqa: PTH123
         board = json.load(text)
@@ -91,6 +105,7 @@ def main(archive, board_path):
     block = -(-board["total"] // 200)
     oracles = [row["run"] for row in board["rows"] if row["role"] == "oracle"]
     baselines = {row["family"]: row["run"] for row in board["rows"] if row["role"] == "baseline"}
+    quarter = 3 * board["total"] // 4
     answers = {}
     for row in board["rows"]:
         run = row["run"]
@@ -100,7 +115,11 @@ def main(archive, board_path):
         top, bottom = sums[oracle][k - 1], sums[baselines[row["family"]]][k - 1]
         ours = sum(len(each["translation"].split()) for each in played)
         theirs = sum(len(each["reference"].split()) for each in played)
+        bottom_sums = sums[row["baseline"]]
         answers[run] = {
+            "all": quality(played, mine),
+            "last_quarter": quality(played[quarter:], mine[quarter:]) if count > quarter else None,
+            "reward_gain": float(sums[run][k - 1] - bottom_sums[k - 1]) / k,
             "rounds": count,
             "reward": float(sums[run][-1]),
             "mean_reward": float(mine.mean()),

@@ -134,6 +134,8 @@ class TestLedger:
     def test_every_round_earns_the_same_today(self, either):
         auditor, registry = Auditor(either), Registry(either)
         runs = [(record, run) for record in registry.phases() for run in registry.runs(record.phase.name)]
+        for each in runs:  # as `admin verify` does: the summaries of version 0.1 are rebuilt
+            Scoreboard(either).catch_up_run(*each)
         assert [auditor.audit(record, run) for record, run in runs] == [[], []]
         assert auditor.rounds == 14 + 7
 

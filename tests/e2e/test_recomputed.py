@@ -109,6 +109,27 @@ def test_regret(competition):
         assert row["regret"]["rounds"] == (600 if row["status"] == "finished" else 390)  # the last block that ended
 
 
+def test_translation_quality_of_all_rounds_and_of_the_last_quarter(competition):
+    board, recomputed = competition
+    for row in board["rows"]:
+        expected = recomputed["runs"][row["run"]]
+        assert row["measures"]["bleu"]["value"] == pytest.approx(expected["all"]["corpus_bleu"], abs=1e-8)
+        assert row["single_words"] == pytest.approx(expected["all"]["single_words"])
+        late = row["last_quarter"] and {name: row["last_quarter"][name] for name in expected["all"]}
+        assert late == pytest.approx(expected["last_quarter"], abs=1e-8), row["system"]
+    assert sum(row["last_quarter"] is None for row in board["rows"]) == 1
+
+
+def test_gain_over_the_baseline(competition):
+    board, recomputed = competition
+    for row in board["rows"]:
+        if row["role"] == "baseline":
+            assert row["reward_gain"] is None
+        else:
+            gain = recomputed["runs"][row["run"]]["reward_gain"]
+            assert row["reward_gain"]["value"] == pytest.approx(gain, abs=1e-9)
+
+
 def test_held_out_passes(competition):
     board, recomputed = competition
     for row in board["rows"]:

@@ -181,6 +181,30 @@ class TestPostEdits:
         board.catch_up(record)
         assert board.summaries(record) == [whole]
 
+    def test_a_summary_of_version_1_is_shown_until_it_is_folded_again(self, sqlite, played):
+        record, board, run = played
+        board.catch_up(record)
+        [whole] = board.summaries(record)
+        document = sqlite.document(documents.run_summaries("mock"), run.id)
+        del document["late"]
+        document = {**document, "version": 1, "total": document["total"][:11]}
+        sqlite.replace(documents.run_summaries("mock"), run.id, document)
+        [row] = board.board(record).rows
+        assert (row.rounds, row.single_words, row.last_quarter) == (whole.rounds, None, None)
+        board.catch_up(record)
+        [again] = board.summaries(record)
+        assert (again, again.is_current) == (whole, True)
+
+    def test_verification_covers_the_last_quarter(self, sqlite, played):
+        record, board, run = played
+        board.catch_up(record)
+        [summary] = board.summaries(record)
+        late = {k: replace(tally, single_words=tally.single_words + 1) for k, tally in summary.record.late.items()}
+        manipulated = replace(summary, record=replace(summary.record, late=late))
+        sqlite.replace(documents.run_summaries("mock"), run.id, manipulated.as_document())
+        [found] = Auditor(sqlite).audit(record, run)
+        assert found.problem == "the leaderboard does not match the ledger; rebuild it"
+
     def test_verification_covers_the_counts_of_adaptation(self, sqlite, played):
         record, board, run = played
         board.catch_up(record)
@@ -279,6 +303,21 @@ class TestVisibility:
         for rough, fine in zip(row.passes, exact.passes, strict=True):
             assert rough.sentence_bleu == round(fine.sentence_bleu, 1) != fine.sentence_bleu
             assert rough.length_ratio == round(fine.length_ratio, 3)
+
+    @pytest.mark.parametrize("phase", ["dev", "training"])
+    def test_statistics_of_references_are_too_coarse_to_be_computed_back(self, sqlite, phase):
+        tasks.load(sqlite)
+        service, player = playing(sqlite)
+        play(service, player, phase, translate=lambda sentence: sentence.source + " with")
+        [row] = service.leaderboard(player, phase).rows
+        Registry(sqlite).set_phase_state(phase, PhaseState.CLOSED)
+        [exact] = service.leaderboard(player, phase).rows
+        assert row.measures["bleu"].value == round(exact.measures["bleu"].value, 1) != exact.measures["bleu"].value
+        assert row.length_ratio == round(exact.length_ratio, 3)
+        late, fine = row.last_quarter, exact.last_quarter
+        assert late.corpus_bleu == round(fine.corpus_bleu, 1) != fine.corpus_bleu
+        assert (late.length_ratio, late.single_words) == (round(fine.length_ratio, 3), round(fine.single_words, 3))
+        assert late.mean_reward == fine.mean_reward, "the participant has observed the rewards"
 
     def test_a_phase_that_was_never_played_hides_where_held_out_passes_lie(self, sqlite):
         """Organisers close a phase until its day comes."""

@@ -2,6 +2,7 @@
 
 ``dev_board()`` is a dev phase in progress: finished runs, a running one, an abandoned one, oracles, baselines.
 ``post_edit_board()`` is a phase that shows post-edits, without an oracle.
+``marked_board()`` has a run that earns more while corpus BLEU falls.
 ``hostile_board()`` has names that could break a page, though the service accepts no such names. ``crowded_board()``
 has any number of runs, ``empty_board()`` none. ``python -m tests.leaderboard.boards`` prints the first as JSON.
 """
@@ -27,6 +28,7 @@ DAY = 24 * 3600 * 1000
 LAYOUT = Layout(blocks=4, block=70, gap=1_240)  # dev at a tenth of its size
 TOTAL = 4_000
 POST_EDIT_TOTAL = 1_000
+MARKED_TOTAL = 400  # blocks of two rounds; the last quarter begins after 300
 
 HOSTILE_NAMES = [
     "<script>alert('x')</script>",
@@ -190,6 +192,43 @@ def crowded_board(runs=200):
         for number in range(runs - len(few))
     ]
     return make_board(dev_phase(), [*few, *crowd], ORGANISER_ROLES, now=NOW)
+
+
+@cache
+def mixed_references():
+    """Return references of two and of twelve words in turn."""
+    rng = random.Random(7)
+    lengths = (12 if number % 2 else 2 for number in range(MARKED_TOTAL))
+    return [" ".join(f"w{rng.randrange(50)}" for _ in range(length)) for length in lengths]
+
+
+def degraded(reference, right, rng):
+    return " ".join(word if rng.random() < right else "?" for word in reference.split())
+
+
+def mixed_summary(system, short, long, *, rounds=MARKED_TOTAL, late_only=True, seed=1):
+    """Return a run that gets these shares of the words of short and of long sentences right.
+
+    Before the last quarter, it gets half of them right, unless that is not wanted.
+    """
+    rng = random.Random(seed)
+    results = []
+    for index, reference in enumerate(mixed_references()[:rounds]):
+        right = 0.5 if late_only and index < 300 else short if len(reference.split()) == 2 else long
+        counts = count_ngram_matches(degraded(reference, right, rng), reference)
+        results.append(RoundResult(index, sentence_score(counts), counts.to_bytes(), NOW))
+    return Summary.begin(identity(system), MARKED_TOTAL).fold(results, Layout.plain(MARKED_TOTAL))
+
+
+def marked_board():
+    """Return a board with a baseline, a run that earns more while corpus BLEU falls, and one that is better in both."""
+    runs = [
+        mixed_summary("X-static", 0.5, 0.8, late_only=False),
+        mixed_summary("X-short", 1.0, 0.6, late_only=False),
+        mixed_summary("X-better", 0.9, 0.9, late_only=False),
+    ]
+    phase = dev_phase(total=MARKED_TOTAL, held_out=HeldOutBlock(0, 0, []))
+    return make_board(phase, runs, [Role("acme", "X-static", RoleKind.BASELINE)], now=NOW)
 
 
 def empty_board():

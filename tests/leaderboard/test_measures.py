@@ -114,7 +114,7 @@ class TestPercentageSlope:
         row = row_of(dev_phase(total=40), bandit_run("x", rewards))
         assert row.measures["slope"].value == pytest.approx(96.5936, abs=1e-4)
         assert row.adaptation is None
-        assert list(row.measures) == ["slope"]
+        assert list(row.measures) == ["slope", "bleu"]
 
     def test_a_constant_error_is_neither_learned_nor_forgotten(self):
         row = row_of(dev_phase(total=80), bandit_run("x", [0.25] * 80))
@@ -128,7 +128,7 @@ class TestPercentageSlope:
     )
     def test_a_curve_that_cannot_be_fitted_has_no_slope(self, rewards):
         row = row_of(dev_phase(total=len(rewards)), bandit_run("x", rewards))
-        assert row.measures == {"slope": None}
+        assert row.measures["slope"] is None
 
     def test_blocks_without_errors_leave_no_interval(self):
         rewards = [0.5] * 76 + [1.0] * 4

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from leaderboard.families import Role, RoleKind
+from leaderboard.families import Role, RoleKind, default_role
 from leaderboard.metrics.bleu import count_ngram_matches
 from leaderboard.summaries import Summary
 from leaderboard.table import ABANDONED_AFTER_MS, BoardPhase, HeldOutBlock, make_board
@@ -257,6 +257,80 @@ class TestOracles:
         roles = [self.oracle, another, assigned]
         rows = by_system(table(run("best", [0.9]), run("SMT-oracle", [0.5]), run("x", [0.1]), roles=roles))
         assert (rows["x"].family, rows["x"].rank, rows["x"].regret.oracle) == ("SMT", 1, "acme/SMT-oracle/1")
+
+
+class TestGain:
+    roles = (
+        Role("acme", "X-oracle", RoleKind.ORACLE),
+        Role("acme", "X-static", RoleKind.BASELINE),
+        Role("acme", "X-full", RoleKind.FULL_INFORMATION),
+    )
+
+    def rows(self, *runs, roles=roles):
+        known = [run("X-oracle", [1.0]), run("X-static", [0.5]), run("X-full", [0.7])]
+        return by_system(table(*known, *runs, roles=roles))
+
+    def test_in_reward_of_the_gap_and_of_full_information(self):
+        row = self.rows(run("X-x", [0.65]))["X-x"]
+        assert (row.reward_gain.baseline, row.reward_gain.rounds) == ("acme/X-static/1", 1)
+        assert row.reward_gain.value == pytest.approx(0.15)
+        assert row.gap_closed == pytest.approx(0.3)
+        assert row.full_information_share == pytest.approx(0.75)
+
+    def test_runs_for_comparison_have_no_rank(self):
+        rows = self.rows(run("X-x", [0.65]))
+        assert {system: row.rank for system, row in rows.items() if row.rank} == {"X-x": 1}
+        assert (rows["X-static"].reward_gain, rows["X-static"].full_information_share) == (None, 0.0)
+        assert rows["X-full"].full_information_share == 1.0
+
+    def test_a_system_of_another_family_is_compared_with_the_best_full_information_run(self):
+        assert self.rows(run("Y-y", [0.6]))["Y-y"].full_information_share == pytest.approx(0.5)
+
+    @pytest.mark.parametrize("missing", ["X-static", "X-full"])
+    def test_no_share_without_a_full_information_run_or_its_baseline(self, missing):
+        roles = [role for role in self.roles if role.system != missing]
+        assert self.rows(run("X-x", [0.65]), roles=roles)["X-x"].full_information_share is None
+
+    def test_no_share_if_full_information_gained_nothing(self):
+        runs = [run("X-static", [0.5]), run("X-full", [0.4]), run("X-x", [0.65])]
+        assert by_system(table(*runs, roles=self.roles))["X-x"].full_information_share is None
+
+    def test_an_interval_where_there_are_enough_blocks(self):
+        runs = [run("X-static", [0.5, 0.4] * 20), run("X-x", [0.6, 0.9] * 20)]
+        gain = by_system(table(*runs, roles=self.roles))["X-x"].reward_gain
+        assert gain.interval[0] < gain.value < gain.interval[1]
+        assert gain.value == pytest.approx(0.3)
+
+
+class TestDefaultRoles:
+    @pytest.mark.parametrize(
+        ("system", "kind"),
+        [
+            ("SMT-oracle", RoleKind.ORACLE),
+            ("SMT-k-best-oracle", RoleKind.K_BEST_ORACLE),
+            ("SMT-static", RoleKind.BASELINE),
+            ("copy-source", RoleKind.BASELINE),
+            ("SMT-full-information.s2", RoleKind.FULL_INFORMATION),
+            ("BNMT-sampling.s13", RoleKind.CONTROL),
+            ("SMT-EL-CV-ADAM", RoleKind.CONTESTANT),
+            ("SMT-oracle.better", RoleKind.CONTESTANT),
+        ],
+    )
+    def test_by_the_names_of_our_own_systems(self, system, kind):
+        assert default_role("banditmt", system).kind is kind
+
+    def test_no_other_participant_gets_a_role_by_a_name(self):
+        assert default_role("acme", "SMT-oracle").kind is RoleKind.CONTESTANT
+
+    def test_a_board_without_any_command_of_the_organiser(self):
+        ours = [run(name, [reward], participant="banditmt") for name, reward in (("X-oracle", 0.9), ("X-static", 0.5))]
+        row = by_system(table(*ours, run("X-x", [0.6])))["X-x"]
+        assert (row.rank, row.gap_closed) == (1, pytest.approx(0.25))
+
+    def test_the_organiser_has_the_last_word(self):
+        contestant = Role("banditmt", "X-static", RoleKind.CONTESTANT)
+        board = table(run("X-static", [0.5], participant="banditmt"), roles=[contestant])
+        assert (board.rows[0].role, board.rows[0].rank) == ("contestant", 1)
 
 
 def test_totals_are_exact():

@@ -12,10 +12,14 @@ from rich.console import Console
 from lambdas.registry import Registry
 from lambdas.service import Service
 from lambdas.store import documents, open_store
+from leaderboard.families import Role, RoleKind
+from leaderboard.table import make_board
 from simulator.cli import run
 from simulator.cli.leaderboard import print_board, sparkline
 from tests.lambdas import tasks
 from tests.leaderboard import boards
+
+LATE_DETAILS = ("late length", "1 word")
 
 
 @pytest.fixture
@@ -61,7 +65,7 @@ def designate(banditmt):
 
 class TestLeaderboard:
     def test_the_table(self, banditmt, monkeypatch):
-        monkeypatch.setenv("COLUMNS", "160")
+        monkeypatch.setenv("COLUMNS", "200")
         designate(banditmt)
         code, out, _ = banditmt("leaderboard", "--phase", "dev")
         assert code == 0
@@ -119,34 +123,65 @@ class TestLeaderboard:
 
 class TestPrinting:
     def test_every_kind_of_row(self):
-        console = Console(width=160, record=True, file=io.StringIO())
+        console = Console(width=200, record=True, file=io.StringIO())
         print_board(boards.dev_board(), console)
         text = console.export_text()
-        assert re.search(r"1a +ELM-domain-adaptation +elm +1,192\.6 +0\.2982 +±0\.0160 +0\.4166 +26% +51\.1", text)
+        [row] = [line for line in text.splitlines() if "ELM-domain-adaptation" in line]
+        assert row.split()[:-1] == [
+            *("1a", "ELM-domain-adaptation", "elm", "1,192.6", "0.2982", "±0.0160", "+0.1382", "0.4166", "25.7%"),
+            *("35.2", "45.5", "1.00", "1.00", "0.0%", "51.1", "+32.8", "91.7"),
+        ]
         assert "CEDAR (abandoned at 22%)" in text
 
     @pytest.mark.parametrize(
         ("width", "dropped"),
         [
-            (80, ["participant", "gain", "S", "curve"]),
-            (100, ["participant", "gain", "S"]),
-            (107, ["participant", "gain"]),
-            (120, ["participant"]),
-            (125, []),
+            (80, ["participant", "gain", "regret", *LATE_DETAILS, "held-out", "held-out gain", "S", "curve"]),
+            (100, ["participant", "regret", "1 word", "held-out", "held-out gain", "S", "curve"]),
+            (145, ["participant", "held-out gain", "S", "curve"]),
+            (170, ["participant", "held-out gain"]),
+            (180, ["participant"]),
+            (200, []),
         ],
     )
     def test_a_narrow_terminal_drops_columns(self, width, dropped):
         console = Console(width=width, record=True, file=io.StringIO())
         print_board(boards.dev_board(), console)
         lines = console.export_text().splitlines()
-        kept = ["#", "system", "participant", "reward", "mean", "95 %", "regret", "gap", "BLEU", "gain", "S", "curve"]
-        assert lines[1].replace("95 %", "95_%").split() == [
-            heading.replace(" ", "_") for heading in kept if heading not in dropped
+        known = [
+            *("#", "system", "participant", "reward", "mean", "95 %", "gain", "regret", "gap"),
+            *("BLEU", "late BLEU", "length", *LATE_DETAILS, "held-out", "held-out gain", "S", "curve"),
         ]
+        assert re.split(" {2,}", lines[1].strip()) == [heading for heading in known if heading not in dropped]
         assert all(len(line) <= width for line in lines[:14])
         assert ("█" * 5 in lines[2]) == ("curve" not in dropped)
-        explained = [heading for heading in kept if any(line.startswith(f"{heading}: ") for line in lines[14:-5])]
-        assert explained == [each for each in ("#", "95 %", "gap", "BLEU", "gain", "S", "curve") if each not in dropped]
+        explained = [heading for heading in known if any(line.startswith(f"{heading}: ") for line in lines[14:-5])]
+        unexplained = ("system", "participant", "reward", "mean", "regret")
+        assert explained == [each for each in known if each not in (*dropped, *unexplained)]
+        note = f"not shown, because the terminal is narrow: {', '.join(dropped)}"
+        assert (note in " ".join(lines).replace("  ", " ")) == bool(dropped)
+
+    @pytest.mark.parametrize("width", [30, 80, 200])
+    def test_a_run_that_earned_more_with_lower_corpus_bleu_is_marked(self, width):
+        console = Console(width=width, record=True, file=io.StringIO())
+        print_board(boards.marked_board(), console)
+        text = console.export_text()
+        words = " ".join(text.split())
+        assert words.count("reward up, BLEU down") == 1
+        assert "! reward up, BLEU down: in the last quarter, X-short earned +0.2479 per round compared with" in words
+        assert "compared with X-static, but -23.4 BLEU (-28.2 to -18.5)" in words
+        assert ("! 27.3" in text) == (width > 30)
+
+    def test_full_information_has_a_column_where_there_is_such_a_run(self):
+        roles = [Role("acme", "X-static", RoleKind.BASELINE), Role("acme", "X-better", RoleKind.FULL_INFORMATION)]
+        runs = [boards.mixed_summary(name, *shares) for name, *shares in (("X-static", 0.5, 0.5), ("X-better", 1, 1))]
+        board = make_board(boards.dev_phase(total=boards.MARKED_TOTAL), runs, roles, now=boards.NOW)
+        console = Console(width=200, record=True, file=io.StringIO())
+        print_board(board, console)
+        text = console.export_text()
+        assert "gain  full" in re.sub(" {2,}", "  ", text.splitlines()[1])
+        assert "full: gain as a share of what the full-information run gained" in text
+        assert "X-better (full-information)" in text
 
     def test_a_terminal_too_narrow_for_names_wraps_them(self):
         console = Console(width=64, record=True, file=io.StringIO())
@@ -154,14 +189,14 @@ class TestPrinting:
         lines = console.export_text().splitlines()
         assert all(len(line) <= 64 for line in lines[:20])
         [first] = [number for number, line in enumerate(lines) if line.startswith(" 1a")]
-        assert re.fullmatch(r" 1a  ELM-domain-a +1,192\.6 +0\.2982 +±0\.0160 +0\.4166 +26% +51\.1 ", lines[first])
-        assert lines[first + 1].strip() == "daptation", "nothing of a name is lost"
+        assert lines[first] == " 1a  ELM-domain-adapta  0.2982   25.7%  35.2       45.5    1.00 "
+        assert lines[first + 1].strip() == "tion", "nothing of a name is lost"
 
     @pytest.mark.parametrize(
         ("width", "first"),
         [
-            (50, " 1a  ELM-domain-adap  1,192.6  0.2982   26%  51.1 "),
-            (40, " 1a  ELM-domain-ada  0.2982   26%  51.1 "),
+            (50, " 1a  ELM-domain-adaptati  0.2982  35.2       45.5 "),
+            (40, " 1a  ELM-domain-adaptatio  0.2982  35.2 "),
             (30, " 1a  ELM-domain-adapt  0.2982 "),
         ],
     )
@@ -176,12 +211,12 @@ class TestPrinting:
         )
 
     def test_one_long_name_drops_no_column(self):
-        console = Console(width=125, record=True, file=io.StringIO())
+        console = Console(width=200, record=True, file=io.StringIO())
         board = boards.dev_board()
         long = [replace(board.rows[0], system="x" * 64), *board.rows[1:]]
         print_board(replace(board, rows=long), console)
         lines = console.export_text().splitlines()
-        assert lines[1].split()[-5:] == ["gap", "BLEU", "gain", "S", "curve"]
+        assert re.split(" {2,}", lines[1].strip())[-4:] == ["held-out", "held-out gain", "S", "curve"]
         assert "".join(lines).count("x") >= 64
 
     def test_a_post_edit_phase_has_a_second_table_of_measures(self):
@@ -189,7 +224,11 @@ class TestPrinting:
         print_board(boards.post_edit_board(), console)
         text = console.export_text()
         lines = text.splitlines()
-        assert lines[1].split() == ["#", "system", "participant", "reward", "mean", "95", "%", "curve"]
+        assert re.split(" {2,}", lines[1].strip()) == [
+            *("#", "system", "participant", "reward", "mean", "95 %", "gain"),
+            *("late BLEU", "length", *LATE_DETAILS, "curve"),
+        ]
+        assert "not shown" not in text
         assert re.search(r"system +BLEU ↑ +SBLEU ↑ +TER ↓ +R0 ↑ +R1 ↑ +R0\+1 ↑ +S ↓ +S cum\. ↓", text)
         [row] = [line for line in lines if re.search("BNMT-full +47", line)]
         assert " ".join(row.split()) == (
@@ -202,7 +241,9 @@ class TestPrinting:
     def test_a_narrow_terminal_shows_measures_without_intervals(self, width):
         console = Console(width=width, record=True, file=io.StringIO())
         print_board(boards.post_edit_board(), console)
-        [row] = [line for line in console.export_text().splitlines() if re.search(r"BNMT-full +47\.8", line)]
+        text = console.export_text()
+        [row] = [line for line in text.splitlines() if re.search(r"BNMT-full +47\.8", line)]
+        assert "intervals are not shown, because the terminal is narrow" in " ".join(text.split())
         assert row.split() == ["BNMT-full", "47.8", "61.2", "25.6", "56.3", "80.1", "67.4", "94.3", "96.6"]
         assert len(row) <= width
 
@@ -233,9 +274,9 @@ class TestRoles:
         assert banditmt("admin", "family", "set", "acme", "slow", "X")[1] == ("slow of acme: contestant, family X\n")
         banditmt("admin", "family", "set", "organiser", "X-static", "Y")
         assert banditmt("admin", "roles")[1].splitlines() == [
-            "contestant  X           slow of acme",
-            "oracle      X           X-oracle of organiser",
-            "baseline    Y           X-static of organiser",
+            "contestant        X           slow of acme",
+            "oracle            X           X-oracle of organiser",
+            "baseline          Y           X-static of organiser",
         ]
         banditmt("admin", "oracle", "unset", "organiser", "X-oracle")
         banditmt("admin", "baseline", "unmark", "organiser", "X-static")
@@ -254,6 +295,37 @@ class TestRoles:
         )
         assert banditmt("admin", "baseline", "mark", "organiser", "X-static")[2] == ""
         assert banditmt("admin", "family", "set", "acme", "planned", "X")[2] == ""
+
+    @pytest.mark.parametrize("kind", ["control", "full-information", "k-best-oracle"])
+    def test_further_runs_for_comparison(self, banditmt, kind):
+        assert banditmt("admin", kind, "set", "acme", "X-learner") == (
+            0,
+            f"X-learner of acme: {kind}, family X\n",
+            "",
+        )
+        rows = json.loads(banditmt("leaderboard", "--phase", "dev", "--json")[1])["rows"]
+        assert {row["system"]: (row["role"], row["rank"]) for row in rows}["X-learner"] == (kind, None)
+        assert banditmt("admin", kind, "unset", "acme", "X-learner")[0] == 0
+        assert banditmt("admin", "roles")[1] == "contestant        X           X-learner of acme\n"
+
+    def test_our_own_systems_have_roles_by_their_names(self, banditmt, store):
+        service = Service(store)
+        house = tasks.participant(store, service, "banditmt")
+        for system in ("X-oracle", "X-static", "X-learner"):
+            tasks.play(service, house, service.open_run(house, "dev", system).run)
+        assert banditmt("admin", "roles")[1].splitlines() == [
+            "oracle            X           X-oracle of banditmt (by its name)",
+            "baseline          X           X-static of banditmt (by its name)",
+        ]
+        assert [role["by_name"] for role in json.loads(banditmt("admin", "roles", "--json")[1])] == [True, True]
+        assert banditmt("admin", "family", "set", "banditmt", "X-static", "Y")[1] == (
+            "X-static of banditmt: baseline, family Y\n"
+        )
+        assert banditmt("admin", "oracle", "unset", "banditmt", "X-oracle")[0] == 0
+        assert banditmt("admin", "roles")[1].splitlines() == [
+            "contestant        X           X-oracle of banditmt",
+            "baseline          Y           X-static of banditmt",
+        ]
 
     @pytest.mark.parametrize(
         ("words", "code"), [(("nobody", "x"), 1), (("acme", "a b"), 2), (("acme", "x", "--family", "<>"), 2)]
