@@ -39,10 +39,13 @@ class Store(Protocol):
     """The storage of one task."""
 
     def prepare(self) -> None:
-        """Create the tables if they are missing. On AWS, the template creates them.
+        """Create the tables if they are missing, and upgrade a store of an earlier version.
+
+        On AWS, the template creates the tables.
 
         Raises:
-            StoreError: The tables are missing and cannot be created.
+            StoreError: The tables are missing and cannot be created, or the file is of another program or of a newer
+                version of this one. Such a file is not changed.
         """
 
     def close(self) -> None:

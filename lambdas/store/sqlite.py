@@ -17,7 +17,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from dataclasses import astuple
 from itertools import islice
 from pathlib import Path
@@ -28,6 +28,7 @@ from weakref import WeakSet
 from lambdas.errors import UnavailableError
 from lambdas.store.documents import Document, DocumentKind
 from lambdas.store.interface import StoreAddressError, StoreError, TextSide
+from lambdas.store.sqlite_schema import check_file, create_or_upgrade
 from task.atomic_files import PRIVATE, staged_file
 from task.rounds import Round, RoundResult, Run, RunProgress
 
@@ -38,29 +39,6 @@ PAGE_ROUNDS = 2_000  # rounds read at a time
 WAL_CHECKPOINT_PAGES = 10_000
 _SYNCHRONOUS_MODES = ("full", "normal")
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS documents (
-    kind TEXT NOT NULL, name TEXT NOT NULL, json TEXT NOT NULL, PRIMARY KEY (kind, name)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS sources (
-    phase TEXT NOT NULL, number INTEGER NOT NULL, block BLOB NOT NULL, PRIMARY KEY (phase, number)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS "references" (
-    phase TEXT NOT NULL, number INTEGER NOT NULL, block BLOB NOT NULL, PRIMARY KEY (phase, number)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS runs (
-    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, participant TEXT NOT NULL, phase TEXT NOT NULL,
-    system TEXT NOT NULL, attempt INTEGER NOT NULL, opened_at INTEGER NOT NULL, key INTEGER NOT NULL
-);
-CREATE TABLE IF NOT EXISTS rounds (
-    run INTEGER NOT NULL, position INTEGER NOT NULL, translation TEXT NOT NULL,
-    shown REAL NOT NULL, clean REAL NOT NULL, statistics BLOB NOT NULL,
-    shown_ticks INTEGER NOT NULL, clean_ticks INTEGER NOT NULL, committed_at INTEGER NOT NULL,
-    log_probability REAL, post_edit TEXT,
-    PRIMARY KEY (run, position)
-) WITHOUT ROWID;
-"""
-_ADDED_COLUMNS = {"log_probability": "REAL", "post_edit": "TEXT"}  # of rounds, since version 0.1
 _RUN_COLUMNS = "runs.id, participant, phase, system, attempt, opened_at, key"
 _ROUND_COLUMNS = (
     "position, translation, shown, clean, statistics, shown_ticks, clean_ticks, committed_at, "
@@ -106,7 +84,7 @@ class SQLiteStore:
 
     @classmethod
     def open(cls, place: str) -> Self:
-        """Open ``PATH`` or ``PATH?synchronous=normal``, and create the tables if they are missing."""
+        """Open ``PATH`` or ``PATH?synchronous=normal``; create the tables, or upgrade those of an older version."""
         path, question, option = place.partition("?")
         name, _, value = option.partition("=")
         if question and name != "synchronous":
@@ -118,6 +96,8 @@ class SQLiteStore:
     def prepare(self) -> None:
         if not self.path.parent.is_dir():
             raise StoreError(f"the folder of the store does not exist: {self.path.parent}")
+        if self._is_file and self._writer is None:
+            check_file(self.path)
         # The file holds references and token keys, so only its owner may read it. SQLite gives its log the mode of the
         # file, so the file must exist first.
         if self._is_file and not self.path.exists():
@@ -125,19 +105,9 @@ class SQLiteStore:
                 os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
         with self._write_lock:
             try:
-                self._writer_connection().executescript(_SCHEMA)
-                self._add_columns()
+                create_or_upgrade(self._writer_connection())
             except sqlite3.DatabaseError as failure:
                 raise StoreError(f"cannot use {self.path} as a SQLite store: {failure}") from failure
-
-    def _add_columns(self) -> None:
-        """Give the rounds of an older store the columns that were added since."""
-        connection = self._writer_connection()
-        known = {name for _, name, *_ in connection.execute("PRAGMA table_info(rounds)")}
-        for name, kind in _ADDED_COLUMNS.items():
-            if name not in known:
-                with _suppress_duplicate_column():
-                    connection.execute(f"ALTER TABLE rounds ADD COLUMN {name} {kind}")
 
     def close(self) -> None:
         with self._write_lock, self._read_lock:
@@ -350,16 +320,6 @@ def _classic_values(played: Round) -> tuple[Any, ...]:
         played.true_ticks,
         played.committed_at,
     )
-
-
-@contextmanager
-def _suppress_duplicate_column() -> Iterator[None]:
-    """Ignore that another process was faster to add a column."""
-    try:
-        yield
-    except sqlite3.OperationalError as failure:
-        if "duplicate column" not in str(failure):
-            raise
 
 
 class _ForkGuard:
