@@ -37,7 +37,7 @@ _ROLES_BY_NAME = {
     "-static": RoleKind.BASELINE,
     "copy-source": RoleKind.BASELINE,
     "word-for-word": RoleKind.BASELINE,
-    **dict.fromkeys(("-sampling", "-sampling-T1", "-control", "-beam"), RoleKind.CONTROL),
+    **dict.fromkeys(("-sampling", "-sampling-T1", "-perturbed", "-control", "-beam"), RoleKind.CONTROL),
 }
 _SEED_SUFFIX = re.compile(r"\.s[0-9]+$")  # of a system that is played with several random seeds
 

@@ -30,7 +30,7 @@ HEADINGS = (
     *("#", "system", "participant", "reward", "mean", "95 %", "gain", "regret", "gap", "full"),
     *("BLEU", "late BLEU", "length", "late length", "1 word", "held-out", "held-out gain", "S", "curve"),
 )
-ORACLE_HEADINGS = ("regret", "gap")  # known where there are oracles
+ORACLE_HEADINGS, PASS_HEADINGS = ("regret", "gap"), ("held-out", "held-out gain")  # where there are any
 MEASURED_HEADINGS = (
     "BLEU",
     "held-out",
@@ -165,6 +165,8 @@ def _headings(board: Board) -> list[str]:
     missing = set(MEASURED_HEADINGS if board.shows_post_edits else ())
     if not any(row.regret for row in board.rows):
         missing.update(ORACLE_HEADINGS)
+    if not board.held_out.passes:
+        missing.update(PASS_HEADINGS)
     if not any(row.reward_gain for row in board.rows):
         missing.add("gain")
     if not any(row.role is RoleKind.FULL_INFORMATION for row in board.rows):

@@ -40,11 +40,13 @@ ROLES = {  # on the leaderboard, of the systems that are no contestants
     "BNMT-full-information": RoleKind.FULL_INFORMATION,
     "BNMT-sampling": RoleKind.CONTROL,
     "BNMT-sampling-T1": RoleKind.CONTROL,
+    "BNMT-perturbed": RoleKind.CONTROL,
     "WNMT-sampling": RoleKind.CONTROL,
     "SMT-k-best-oracle": RoleKind.K_BEST_ORACLE,
     "SMT-full-information": RoleKind.FULL_INFORMATION,
     "SMT-sampling": RoleKind.CONTROL,
     "SMT-k-best-sampling": RoleKind.CONTROL,
+    "SMT-perturbed": RoleKind.CONTROL,
 }
 NAMES = [
     "copy-source",
@@ -105,6 +107,17 @@ def test_all_systems_are_registered_under_their_published_names():
 def test_the_leaderboard_knows_oracles_and_baselines_by_their_names():
     kinds = {name: default_role(HOUSE_PARTICIPANT, name).kind for name in SYSTEMS}
     assert {name: kind for name, kind in kinds.items() if kind is not RoleKind.CONTESTANT} == ROLES
+    for family in {system.family for system in SYSTEMS.values() if system.family}:
+        roles = {
+            family.static: RoleKind.BASELINE,
+            family.oracle: RoleKind.ORACLE,
+            family.k_best_oracle: RoleKind.K_BEST_ORACLE,
+            family.full_information: RoleKind.FULL_INFORMATION,
+            family.continued_training: RoleKind.CONTROL,
+        }
+        assert {name: kinds[name] for name in roles if name} == {name: kind for name, kind in roles.items() if name}
+    for name, kind in kinds.items():
+        assert SYSTEMS[name].learns == (kind in (RoleKind.CONTESTANT, RoleKind.FULL_INFORMATION)), name
 
 
 def test_no_name_is_given_twice():
