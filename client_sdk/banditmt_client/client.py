@@ -33,6 +33,8 @@ class Client:
         connect_timeout: Seconds to wait for a connection.
         read_timeout: Seconds to wait for each part of a response.
         retries: How often a failed call is retried, 0 or more. Retrying is always safe; see ``connection``.
+        anonymous: Whether to send no API key. ``task``, ``phases`` and ``leaderboard`` are public; other calls then
+            raise ``AuthenticationError``.
         connection: A transport to use instead of HTTP, such as one that calls the service in process. The other
             arguments are then ignored.
 
@@ -48,6 +50,7 @@ class Client:
         connect_timeout: float = 5.0,
         read_timeout: float = 30.0,
         retries: int = 10,
+        anonymous: bool = False,
         connection: Connection | None = None,
     ) -> None:
         if connection is None:
@@ -57,7 +60,7 @@ class Client:
             _check_retry_policy(retries, connect_timeout=connect_timeout, read_timeout=read_timeout)
             connection = HttpConnection(
                 _checked_url(url),
-                _checked_key(api_key),
+                None if anonymous else _checked_key(api_key),
                 user_agent=user_agent(__version__),
                 connect_timeout=connect_timeout,
                 read_timeout=read_timeout,

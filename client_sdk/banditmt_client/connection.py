@@ -89,14 +89,23 @@ class HttpConnection:
     """One keep-alive HTTP connection to the service. Not thread-safe: give each thread its own."""
 
     def __init__(
-        self, url: str, api_key: str, *, user_agent: str, connect_timeout: float, read_timeout: float, retries: int
+        self,
+        url: str,
+        api_key: str | None,
+        *,
+        user_agent: str,
+        connect_timeout: float,
+        read_timeout: float,
+        retries: int,
     ) -> None:
         self._url = url
         self._timeout = (connect_timeout, read_timeout)
         self._retries = retries
         self._closed = False
         self._session = requests.Session()
-        self._session.headers.update({"x-api-key": api_key, "Accept": "application/json", "User-Agent": user_agent})
+        self._session.headers.update({"Accept": "application/json", "User-Agent": user_agent})
+        if api_key is not None:
+            self._session.headers["x-api-key"] = api_key
         # Proxies and certificates from the environment, looked up once: requests would do it on every call.
         self._settings = self._session.merge_environment_settings(url, {}, False, None, None)
         self._prepared: dict[tuple[str, str], requests.PreparedRequest] = {}

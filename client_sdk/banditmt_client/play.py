@@ -119,14 +119,18 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def _missing_setting(url: str | None) -> str:
+def _has_key() -> bool:
+    return bool(os.environ.get(KEY_VARIABLE, "").strip())
+
+
+def _missing_setting(options: argparse.Namespace) -> str:
     """Return what is missing and how to set it, or an empty string.
 
     ``Client`` checks the same, but recommends arguments of Python calls, which this command does not have.
     """
-    if not os.environ.get(KEY_VARIABLE, "").strip():
+    if not options.about and not _has_key():
         return f"no API key: set {KEY_VARIABLE} (the organiser issues keys)"
-    if not (url or os.environ.get(URL_VARIABLE, "")).strip():
+    if not (options.url or os.environ.get(URL_VARIABLE, "")).strip():
         return f"no service address: set {URL_VARIABLE} or pass --url"
     return ""
 
@@ -141,12 +145,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code: 0 on success, 1 on failure, 130 after Ctrl-C.
     """
     options = _parse(arguments)
-    if missing := _missing_setting(options.url):
+    if missing := _missing_setting(options):
         print(f"banditmt-play: {missing}", file=sys.stderr)
         return 1
     try:
-        with Client(url=options.url) as client:
-            if options.about:
+        with Client(url=options.url, anonymous=not _has_key()) as client:
+            if options.about:  # public, but only a participant has runs left
                 print(describe(client.task(), options.url or os.environ[URL_VARIABLE]))
                 return 0
             run = open_run(client, options.phase, options.system, again=options.again)

@@ -84,10 +84,18 @@ class JavaSdk:
         return result
 
     def client(
-        self, api_key: str, url: str, *, retries: int = 10, connect_timeout: float = 5.0, read_timeout: float = 30.0
+        self,
+        api_key: str,
+        url: str,
+        *,
+        retries: int = 10,
+        connect_timeout: float = 5.0,
+        read_timeout: float = 30.0,
+        anonymous: bool = False,
     ) -> "JavaClient":
         milliseconds = [str(int(1000 * seconds)) for seconds in (connect_timeout, read_timeout)]
-        settings = [url, api_key, str(retries), *milliseconds, str(INITIAL_BACKOFF_MILLISECONDS)]
+        who = "anonymous" if anonymous else "participant"
+        settings = [url, api_key, str(retries), *milliseconds, str(INITIAL_BACKOFF_MILLISECONDS), who]
         return JavaClient(self, self.call("client", *settings))
 
     def error_for_response(self, status: int, code: str) -> ServiceError:

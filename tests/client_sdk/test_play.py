@@ -298,6 +298,13 @@ def test_about_prints_what_the_task_says_about_itself(monkeypatch, capsys):
     assert capsys.readouterr().out.replace(server.url, "SERVICE") == ABOUT
 
 
+def test_about_needs_no_key(monkeypatch, capsys):
+    with serving(["eins"] * 2) as server:
+        monkeypatch.delenv("BANDITMT_API_KEY", raising=False)
+        assert play.main(["--about", "--url", server.url]) == 0
+    assert capsys.readouterr().out.startswith("A task of few words\nlanguages      de to en\n")
+
+
 ABOUT = """\
 A task of few words
 languages      de to en

@@ -4,7 +4,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from banditmt_client import OutOfDomainFile, OutOfDomainText, Phase, ProtocolError, TaskInfo, TextConvention
+from banditmt_client import (
+    AuthenticationError,
+    OutOfDomainFile,
+    OutOfDomainText,
+    Phase,
+    ProtocolError,
+    TaskInfo,
+    TextConvention,
+)
 from tests.client_sdk.fake_service import serving
 
 PHASE = Phase(
@@ -49,6 +57,14 @@ def test_a_task_describes_itself(server, client_of):
         ),
         documents=True,
     )
+
+
+def test_a_client_without_a_key_reads_what_is_public_and_nothing_else(server, make_client):
+    client = make_client("", server.url, anonymous=True)
+    assert client.task().title == "A task of few words"
+    assert [phase.name for phase in client.phases()] == ["dev"]
+    with pytest.raises(AuthenticationError):
+        client.open_run(phase="dev", system="s")
 
 
 def test_a_task_may_leave_out_what_its_organiser_did_not_give(server, client_of, monkeypatch):

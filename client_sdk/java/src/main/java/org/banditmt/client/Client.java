@@ -45,7 +45,8 @@ public final class Client implements AutoCloseable {
     }
 
     private Client(Builder settings) {
-        connection = new Connection(checkedUrl(settings.url), checkedKey(settings.apiKey), settings);
+        String url = checkedUrl(settings.url);
+        connection = new Connection(url, settings.anonymous ? null : checkedKey(settings.apiKey), settings);
     }
 
     /**
@@ -198,6 +199,7 @@ public final class Client implements AutoCloseable {
     /** The settings of a client; every setting has a default. */
     public static final class Builder {
         String apiKey;
+        boolean anonymous;
         String url;
         Duration connectTimeout = Duration.ofSeconds(5);
         Duration readTimeout = Duration.ofSeconds(30);
@@ -214,6 +216,17 @@ public final class Client implements AutoCloseable {
          */
         public Builder apiKey(String key) {
             apiKey = key;
+            return this;
+        }
+
+        /**
+         * Lets the client send no API key. {@link Client#task}, {@link Client#phases} and {@link Client#leaderboard} are
+         * public; other calls then throw {@link BanditError.AuthenticationError}.
+         *
+         * @return this builder
+         */
+        public Builder anonymous() {
+            anonymous = true;
             return this;
         }
 

@@ -48,7 +48,7 @@ final class Connection {
             "banditmt-client/" + Client.VERSION + " java/" + System.getProperty("java.version");
 
     private final String url;
-    private final String apiKey;
+    private final String apiKey; // null for a client that sends none
     private final Duration readTimeout;
     private final Duration attemptTimeout; // of one attempt, connecting included
     private final int retries;
@@ -150,9 +150,11 @@ final class Connection {
     private HttpRequest request(String method, String path, Map<String, ?> body) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url + path))
                 .timeout(readTimeout)
-                .header("x-api-key", apiKey)
                 .header("Accept", "application/json")
                 .header("User-Agent", USER_AGENT);
+        if (apiKey != null) {
+            request.header("x-api-key", apiKey);
+        }
         if (body == null) {
             return request.method(method, BodyPublishers.noBody()).build();
         }

@@ -108,7 +108,11 @@ final class Bridge {
     }
 
     private static Client client(List<String> settings) {
-        return Client.builder()
+        Client.Builder builder = Client.builder();
+        if (settings.get(6).equals("anonymous")) {
+            builder.anonymous();
+        }
+        return builder
                 .url(settings.get(0))
                 .apiKey(settings.get(1))
                 .retries(Integer.parseInt(settings.get(2)))
