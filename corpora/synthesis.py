@@ -12,7 +12,7 @@ from corpora.errors import CorpusError
 from corpora.parallel import process_pool
 from corpora.scales import Scale
 from corpora.task import Task, TaskWriter, in_served_order, write_pairs
-from task.description import OUT_OF_DOMAIN, UNKNOWN_DOCUMENT, FileSummary, TaskDescription
+from task.description import EMPTY_ABOUT, OUT_OF_DOMAIN, UNKNOWN_DOCUMENT, AboutTask, FileSummary, TaskDescription
 from task.feedback import BANDIT_FEEDBACK, FeedbackSpec
 from task.languages import LanguagePair
 from task.layout import Layout
@@ -47,6 +47,7 @@ def synthesise_task(
     departments: int | None = None,
     feedback: FeedbackSpec = BANDIT_FEEDBACK,
     documents: bool = False,
+    about: AboutTask = EMPTY_ABOUT,
     processes: int = 1,
     progress: Progress = lambda _: None,
 ) -> Task:
@@ -59,6 +60,7 @@ def synthesise_task(
         departments: The number of departments of the shop; by default that of the scale.
         feedback: The feedback of all phases. Post-edits need a scale without held-out passes.
         documents: Whether lines come in documents, the pages of one category, which participants see.
+        about: What participants should know of the task beside its text.
         processes: The number of processes; it does not change the text.
         progress: Receives the number of further pairs that are written.
 
@@ -72,7 +74,7 @@ def synthesise_task(
     departments = departments or scale.departments
     generator = CorpusGenerator(seed, departments=departments)
     description = TaskDescription(
-        LANGUAGES, generator.name, LICENCE, replace(feedback, seed=seed), serves_documents=documents
+        LANGUAGES, generator.name, LICENCE, replace(feedback, seed=seed), about=about, serves_documents=documents
     )
     write_generated_task(
         path,

@@ -76,6 +76,9 @@ class AboutTask:
             check_url(self.out_of_domain_url, "the out-of-domain URL")
 
 
+EMPTY_ABOUT = AboutTask()
+
+
 @dataclass(frozen=True, slots=True)
 class TaskDescription:
     """What ``task.json`` says."""
@@ -89,7 +92,7 @@ class TaskDescription:
     files: Mapping[str, FileSummary] = field(default_factory=dict)
     cleaning: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # by part: pairs read, and removed by step
     phase_feedback: Mapping[str, FeedbackSpec] = field(default_factory=dict)  # of phases that differ from ``feedback``
-    about: AboutTask = AboutTask()
+    about: AboutTask = EMPTY_ABOUT
     serves_documents: bool = False  # whether participants see where documents begin and end
 
     def __post_init__(self) -> None:
@@ -114,7 +117,7 @@ class TaskDescription:
         """The lowest format that can say all of this."""
         classic = (FeedbackKind.BANDIT, SENTENCE_BLEU)
         needs_more = (self.feedback.kind, self.feedback.metric) != classic or self.phase_feedback
-        return 2 if needs_more or self.serves_documents or self.about != AboutTask() else 1
+        return 2 if needs_more or self.serves_documents or self.about != EMPTY_ABOUT else 1
 
     def phase(self, name: str) -> Phase:
         """Return a phase of the task. Raises KeyError if it has none of this name."""
@@ -176,7 +179,7 @@ def parse_description(text: str) -> TaskDescription:
             {name: _file(name, value) for name, value in _record(content["files"], "files").items()},
             {part: _steps(part, value) for part, value in _record(content["cleaning"], "cleaning").items()},
             own_feedback,
-            _about(content["about"]) if number > 1 else AboutTask(),
+            _about(content["about"]) if number > 1 else EMPTY_ABOUT,
             number > 1 and _boolean(content["documents"], "documents"),
         )
     except LayoutError as wrong:
@@ -253,7 +256,7 @@ def _feedback(value: Any, number: int, seed: int, name: str) -> tuple[FeedbackSp
 
 def _about(value: Any) -> AboutTask:
     entries = _record(value, "about")
-    _check_keys(entries, set(asdict(AboutTask())), "about")
+    _check_keys(entries, set(asdict(EMPTY_ABOUT)), "about")
     try:
         return AboutTask(**{key: _text(entry, f"about.{key}") for key, entry in entries.items()})
     except PublicTextError as wrong:

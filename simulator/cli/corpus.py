@@ -1,6 +1,7 @@
 """``banditmt corpus``: create tasks from synthetic or real text, and look at them."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -21,10 +22,11 @@ from corpora.task_import import RawCorpus, describe_import, import_task, read_ra
 from leaderboard.metrics.bleu import sentence_bleu
 from simulator.cli import corpus_tables
 from simulator.cli.progress_bars import download_bar, pair_bar
-from task.description import TaskDescription
+from task.description import AboutTask, TaskDescription
 from task.feedback import METRICS, NO_NOISE, SENTENCE_BLEU, FeedbackKind, FeedbackSpec, find_metric
 from task.languages import LanguagePair, is_language
 from task.phases import PHASES
+from task.public_texts import check_public_text
 
 app = typer.Typer(
     name="corpus", help="Create tasks from synthetic or real text, and look at them.", no_args_is_help=True
@@ -44,6 +46,9 @@ Feedback = Annotated[
     FeedbackKind, typer.Option(help="What participants receive: a number, or also the post-edit after each round.")
 ]
 MetricName = Annotated[str, typer.Option("--metric", help=f"What scores translations: {' or '.join(METRICS)}.")]
+Title = Annotated[str, typer.Option(help="The title of the task, for participants.")]
+Contact = Annotated[str, typer.Option(help="Whom participants ask: an address or a URL.")]
+OutOfDomainUrl = Annotated[str, typer.Option(help="Where participants find the out-of-domain text on the web.")]
 Dev = Annotated[int | None, typer.Option(help="Rounds of the dev phase.", min=1)]
 Training = Annotated[int | None, typer.Option(help="Rounds of the training phase.", min=1)]
 
@@ -77,6 +82,9 @@ def synth(
             help="Serve pages of products of one category as documents, and tell participants where they begin."
         ),
     ] = False,
+    title: Title = "",
+    contact: Contact = "",
+    out_of_domain_url: OutOfDomainUrl = "",
     processes: Processes = 2,
 ) -> None:
     """Generate a German-English e-commerce task.
@@ -86,6 +94,7 @@ def synth(
     preset = SCALES[scale].without_held_out if feedback is FeedbackKind.POST_EDIT else SCALES[scale]
     size = preset.resized(mock=mock, dev=dev, training=training, out_of_domain=out_of_domain)
     spec = FeedbackSpec(noise, seed, feedback, find_metric(metric))
+    about = AboutTask(title, contact, out_of_domain_url)
     with pair_bar("generating", total=size.lines) as advance:
         task = synthesise_task(
             out,
@@ -94,6 +103,7 @@ def synth(
             departments=departments,
             feedback=spec,
             documents=documents,
+            about=about,
             processes=processes,
             progress=advance,
         )
@@ -125,19 +135,24 @@ def import_(
     feedback: Feedback = FeedbackKind.BANDIT,
     metric: MetricName = SENTENCE_BLEU.name,
     noise: Noise = NO_NOISE,
+    title: Title = "",
+    contact: Contact = "",
+    out_of_domain_url: OutOfDomainUrl = "",
     processes: Processes = 2,
 ) -> None:
     """Import real text: clean it, shuffle both sides and cut the in-domain side into phases.
 
     The cleaning is that of Sokolov et al. 2017, section 2.
     """
+    check_public_text(licence, "the licence")
     languages = LanguagePair(source, target)
     spec = FeedbackSpec(noise, seed, feedback, find_metric(metric))
+    about = AboutTask(title, contact, out_of_domain_url)
     description = describe_import(languages, licence=licence, seed=seed, feedback=spec, documents=documents)
     raw = read_raw_corpus(
         languages, in_domain, out_of_domain or (), keep_documents=documents, unique=unique, tokenised=tokenised
     )
-    _import(out, description, raw, dev, training, processes)
+    _import(out, replace(description, about=about), raw, dev, training, processes)
 
 
 @app.command()
@@ -155,6 +170,9 @@ def debian(
         bool,
         typer.Option(help="Keep message catalogues together as documents, and tell participants where they begin."),
     ] = False,
+    title: Title = "",
+    contact: Contact = "",
+    out_of_domain_url: OutOfDomainUrl = "",
     processes: Processes = 2,
 ) -> None:
     """Import text from Debian packages.
@@ -162,6 +180,7 @@ def debian(
     The packages are downloaded, but not installed. An interrupted download resumes.
     """
     spec = FeedbackSpec(noise, seed, feedback, find_metric(metric))
+    about = AboutTask(title, contact, out_of_domain_url)
     description = describe_debian_task(language, seed=seed, feedback=spec, documents=documents)
     require_free_path(out)
     corpus = DebianCorpus(cache.expanduser(), language)
@@ -170,7 +189,8 @@ def debian(
         typer.echo(f"not in this release: {', '.join(missing)}", err=True)
     with download_bar(sum(package.size for package in corpus.packages)) as advance:
         corpus.download(advance)
-    _import(out, description, corpus.read(keep_documents=documents), dev, training, processes)
+    raw = corpus.read(keep_documents=documents)
+    _import(out, replace(description, about=about), raw, dev, training, processes)
 
 
 def _import(

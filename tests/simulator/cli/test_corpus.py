@@ -16,6 +16,7 @@ from corpora.debian.apt import Package
 from corpora.line_files import LineWriter
 from corpora.task import Pair, Task
 from simulator.cli import run
+from task.description import AboutTask
 from task.feedback import FeedbackSpec
 from tests.corpora.fakes import FakeGenerator
 from tests.corpora.tasks import write_task
@@ -50,6 +51,42 @@ def test_synth_writes_a_valid_task(tmp_path, capsys):
     assert capsys.readouterr().out == f"{out} is valid\n"
     description = Task.open(out).description
     assert (description.generator, description.licence, description.seed) == ("synth 0/3", "CC0-1.0", 1)
+
+
+ABOUT = ["--title", "Läden", "--contact", "org@example.org", "--out-of-domain-url", "https://example.org/news"]
+
+
+@pytest.mark.usefixtures("fake_generator")
+def test_synth_writes_what_the_organiser_says_about_the_task(tmp_path):
+    assert run(["corpus", "synth", "--out", str(tmp_path / "task"), "--processes", "1", *ABOUT]) == 0
+    about = Task.open(tmp_path / "task").description.about
+    assert about == AboutTask("Läden", "org@example.org", "https://example.org/news")
+
+
+def test_import_writes_what_the_organiser_says_about_the_task(tmp_path, tsv):
+    options = ["--source", "de", "--target", "en", "--in-domain", str(tsv), "--processes", "1", "--licence", "CC0-1.0"]
+    assert run(["corpus", "import", "--out", str(tmp_path / "task"), *options, *ABOUT]) == 0
+    description = Task.open(tmp_path / "task").description
+    assert description.about == AboutTask("Läden", "org@example.org", "https://example.org/news")
+    assert description.licence == "CC0-1.0"
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "complaint"),
+    [
+        ("--title", "x" * 101, "the title has 101 characters, but at most 100 are allowed"),
+        ("--contact", "a\nb", "the contact is one line of printable characters"),
+        ("--out-of-domain-url", "ftp://example.org", "the out-of-domain URL is not an address of the web"),
+        ("--licence", "CC0\u202e", "the licence is one line of printable characters"),
+    ],
+)
+def test_import_refuses_what_cannot_be_shown(option, text, complaint, tmp_path, tsv, capsys):
+    options = ["--source", "de", "--target", "en", "--in-domain", str(tsv), option, text]
+    assert run(["corpus", "import", "--out", str(tmp_path / "task"), *options]) == 2
+    error = capsys.readouterr().err
+    assert complaint in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "task").exists()
 
 
 @pytest.mark.usefixtures("fake_generator")
