@@ -1,5 +1,6 @@
 """The rules of the protocol under any interleaving of clients, retries, faults, restarts and wrong ids."""
 
+import json
 import re
 import tempfile
 
@@ -8,10 +9,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, precondition, rule
 
 from lambdas import errors
-from lambdas.phase_record import PhaseState
+from lambdas.phase_record import PhaseSchedule, PhaseState
 from lambdas.registry import Registry
 from lambdas.service import Service
 from lambdas.store.sqlite import SQLiteStore
+from lambdas.withdrawals import Withdrawals
 from leaderboard.metrics.bleu import sentence_bleu
 from task.phases import Phase
 from task.rounds import to_ticks
@@ -27,6 +29,8 @@ translations = st.sampled_from(WORDS)
 phase_states = st.sampled_from(
     (PhaseState.OPEN, PhaseState.OPEN, PhaseState.OPEN, PhaseState.FROZEN, PhaseState.CLOSED)
 )
+# Of a phase, in seconds from now: not open yet, open, open for ever, about to close, over.
+SCHEDULES = ((60, 120), (-60, 60), (-60, None), (None, 30), (-120, -60))
 LOG_PROBABILITY = -1.5
 REFERENCE_WORD = re.compile(r"refword(\d{4})")  # each reference has its own
 rarely_true = st.sampled_from((False,) * 5 + (True,))
@@ -42,7 +46,9 @@ class Protocol(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory()
         self.store = SQLiteStore.open(f"{self.folder.name}/store.db?synchronous=normal")
         tasks.load(self.store, phases=tasks.MIXED_PHASES)
-        self.registry = Registry(self.store)
+        self.now = 1_800_000_000
+        self.registry = Registry(self.store, clock=self.clock)
+        self.withdrawals = Withdrawals(self.store, clock=self.clock)
         self.faulty = FaultyStore(self.store, errors.UnavailableError)
         self.restart()
         self.players = {name: tasks.participant(self.store, self.service, name) for name in PARTICIPANTS}
@@ -52,12 +58,29 @@ class Protocol(RuleBasedStateMachine):
         self.owner: dict[str, str] = {}
         self.phase: dict[str, Phase] = {}
         self.opened: dict[tuple[str, str, str], list[str]] = {}  # by participant, phase and system
-        self.state = dict.fromkeys((phase.name for phase in tasks.MIXED_PHASES), PhaseState.OPEN)
+        self.manual_state = dict.fromkeys((phase.name for phase in tasks.MIXED_PHASES), PhaseState.OPEN)
+        self.schedules: dict[str, tuple[int | None, int | None]] = {}  # in seconds; of phases that have one
+        self.withdrawn: set[str] = set()
         self.voided = False
+
+    def clock(self):
+        return self.now
+
+    def state(self, phase):
+        """Return the state of a phase now, by its schedule or else as it was set by hand."""
+        if phase not in self.schedules:
+            return self.manual_state[phase]
+        opens, closes = self.schedules[phase]
+        is_open = (opens is None or opens <= self.now) and (closes is None or self.now < closes)
+        return PhaseState.OPEN if is_open else PhaseState.CLOSED
 
     def teardown(self):
         self.store.close()
         self.folder.cleanup()
+
+    def is_over(self, phase):
+        opens, _ = self.schedules.get(phase, (None, None))
+        return self.state(phase) is PhaseState.CLOSED and (opens is None or opens <= self.now)
 
     def total(self, run):
         return self.phase[run].layout.total
@@ -81,7 +104,7 @@ class Protocol(RuleBasedStateMachine):
     @rule()
     def restart(self):
         """Start cold functions."""
-        self.service = Service(self.faulty, staleness=0)
+        self.service = Service(self.faulty, clock=self.clock, staleness=0)
 
     @rule(turn=st.integers(0, 6), after=st.booleans())
     def let_storage_fail(self, turn, after):
@@ -90,7 +113,29 @@ class Protocol(RuleBasedStateMachine):
     @rule(phase=phases, state=phase_states)
     def set_phase_state(self, phase, state):
         self.registry.set_phase_state(phase.name, state)
-        self.state[phase.name] = state
+        self.manual_state[phase.name] = state
+        self.schedules.pop(phase.name, None)  # which it overrides
+
+    @rule(phase=phases, offsets=st.sampled_from(SCHEDULES))
+    def schedule_phase(self, phase, offsets):
+        times = [None if offset is None else self.now + offset for offset in offsets]
+        milliseconds = [None if time is None else 1000 * time for time in times]
+        self.registry.schedule_phase(phase.name, PhaseSchedule(*milliseconds))
+        self.schedules[phase.name] = (times[0], times[1])
+
+    @rule(seconds=st.sampled_from((1, 30, 60)))
+    def let_time_pass(self, seconds):
+        self.now += seconds
+
+    @rule(run=runs)
+    def withdraw_or_restore_a_run(self, run):
+        """Take a run off the leaderboard or put it back; to its participant, nothing changes."""
+        if run in self.withdrawn:
+            self.withdrawals.restore(run, "a mistake")
+        else:
+            self.withdrawals.withdraw(run, "wrong model")
+        self.withdrawn ^= {run}
+        self.look_at_the_leaderboard(self.phase[run], self.owner[run])
 
     @rule(void=rarely_true)
     def rotate_token_keys(self, void):
@@ -104,7 +149,7 @@ class Protocol(RuleBasedStateMachine):
     @rule(target=runs, participant=participants, phase=phases, system=systems)
     def open_run(self, participant, phase, system):
         mine = self.opened.setdefault((participant, phase.name, system), [])
-        state = self.state[phase.name]
+        state = self.state(phase.name)
         unfinished = bool(mine) and len(self.committed[mine[-1]]) < phase.layout.total
         try:
             opened = self.with_retry(
@@ -205,14 +250,14 @@ class Protocol(RuleBasedStateMachine):
             assert self.committed[run][index] != translation
             return False
         except errors.PhaseClosedError:
-            assert self.state[self.phase[run].name] is PhaseState.CLOSED
+            assert self.state(self.phase[run].name) is PhaseState.CLOSED
             assert index == done
             return False
         except errors.WrongSentenceError:
             assert self.voided
             return False
         if index == done:
-            assert self.state[self.phase[run].name] is not PhaseState.CLOSED
+            assert self.state(self.phase[run].name) is not PhaseState.CLOSED
             self.committed[run].append(translation)
         assert self.committed[run][index] == translation  # rule 2
         assert answer.score == self.score(run, index)
@@ -273,6 +318,23 @@ class Protocol(RuleBasedStateMachine):
         except error:
             return
         raise AssertionError(f"expected {error.__name__}")
+
+    # the leaderboard
+
+    @rule(phase=phases, viewer=st.sampled_from((None, *PARTICIPANTS)))
+    def look_at_the_leaderboard(self, phase, viewer):
+        """It shows the newest runs of each system that were not withdrawn, and quotes no reference to anyone."""
+        player = self.players[viewer] if viewer else None
+        text = self.with_retry(viewer, lambda: json.dumps(self.service.leaderboard(player, phase.name).as_dict()))
+        assert not REFERENCE_WORD.search(text)
+        shows_all = phase.repeatable or self.is_over(phase.name)
+        expected = set()
+        for (owner, name, _), opened in self.opened.items():
+            if name == phase.name and (shows_all or owner == viewer):
+                played = [run for run in opened if self.committed[run] and run not in self.withdrawn]
+                finished = [run for run in played if len(self.committed[run]) == self.total(run)]
+                expected |= {*finished[-1:], *(run for run in played[-1:] if run not in finished)}
+        assert {run for run in self.committed if run in text} == expected
 
     # the invariant
 
