@@ -26,7 +26,8 @@ def parse_time(text: str) -> int:
     except ValueError:
         raise TimeError(f"not a time in ISO 8601: {text!r}; write it like 2026-05-01T12:00:00Z") from None
     if time.tzinfo is None:
-        raise TimeError(f"{text} has no time zone; write it like {text}Z, or with the offset from UTC")
+        written = time.isoformat(timespec="seconds")  # with hours: a date alone cannot have a zone
+        raise TimeError(f"{text} has no time zone; write {written}Z for UTC, or its offset, as in {written}+02:00")
     milliseconds = int(time.timestamp() * 1000)
     if not 0 <= milliseconds < LATEST:  # in UTC: an offset can move a time out of the calendar
         raise TimeError(f"{text} is not between the years 1970 and 9998")

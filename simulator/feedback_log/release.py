@@ -52,7 +52,8 @@ def release_log(store: Store, phase: str, path: Path, *, progress: Callable[[int
             raise ReleaseError(f"{existing} exists already; give each log a folder of its own")
     log, counts = FeedbackLog(store, record), RowCounts()
     if not log.runs:
-        raise ReleaseError(f"phase {phase} has no finished run to release")
+        only_withdrawn = " but withdrawn ones; `admin run restore` puts them back" if log.withdrawn else ""
+        raise ReleaseError(f"phase {phase} has no finished run to release{only_withdrawn}")
     path.parent.mkdir(parents=True, exist_ok=True)
     with staged_file(path) as staged:
         write(staged, _report(counts.count(log.rounds()), progress))

@@ -73,9 +73,10 @@ class FeedbackLog:
         registry, name, total = Registry(store), record.phase.name, record.phase.layout.total
         self.rounds_per_run = released_rounds(record, registry.now())
         withdrawn = Withdrawals(store).withdrawn(name)
-        runs = [run for run in registry.runs(name) if run.id not in withdrawn]
+        runs = sorted(registry.runs(name), key=lambda run: run.id)
         finished = [run for run in runs if (progress := store.progress(run.id)) and progress.pending == total]
-        self.runs: list[Run] = sorted(finished, key=lambda run: run.id)
+        self.runs: list[Run] = [run for run in finished if run.id not in withdrawn]
+        self.withdrawn = len(finished) - len(self.runs)  # finished runs that are left out
 
     def rounds(self) -> Iterator[LoggedRound]:
         """Yield the rounds that can be released, run by run, in the order in which they were played."""

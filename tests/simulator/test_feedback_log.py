@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 
 import pytest
+from pyarrow import parquet
 
 from lambdas.phase_record import PhaseSchedule, PhaseState
 from lambdas.registry import Registry, UnknownPhaseError
@@ -230,9 +231,16 @@ class TestRefusals:
     def test_a_phase_without_finished_runs(self, tmp_path):
         store = SQLiteStore.open(f"{tmp_path / 'empty.db'}?synchronous=normal")
         tasks.load(store)
-        with pytest.raises(ReleaseError, match="phase mock has no finished run to release"):
+        with pytest.raises(ReleaseError, match=r"phase mock has no finished run to release$"):
             release_log(store, "mock", tmp_path / "log.jsonl")
         store.close()
+
+    def test_a_phase_whose_finished_runs_are_withdrawn(self, store, tmp_path):
+        for run in FeedbackLog(store, Registry(store).require_phase("mock")).runs:
+            Withdrawals(store).withdraw(run.id, "wrong model")
+        complaint = "has no finished run to release but withdrawn ones; `admin run restore` puts them back$"
+        with pytest.raises(ReleaseError, match=complaint):
+            release_log(store, "mock", tmp_path / "log.jsonl")
 
     def test_an_unknown_phase(self, store, tmp_path):
         with pytest.raises(UnknownPhaseError):
@@ -256,7 +264,6 @@ class TestRefusals:
 
 
 def test_parquet_has_the_same_rows(store, tmp_path):
-    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow, the parquet extra, is not installed")
     close(store)
     log = FeedbackLog(store, Registry(store).require_phase("dev"))
     released = release_log(store, "dev", tmp_path / "log" / "log.parquet")
@@ -274,7 +281,6 @@ def test_json_keeps_every_digit(store, tmp_path):
 
 
 def test_a_long_log_is_written_in_batches(store, tmp_path, monkeypatch):
-    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow, the parquet extra, is not installed")
     monkeypatch.setattr("simulator.feedback_log.files.ROWS_PER_BATCH", 5)
     close(store)
     released = release_log(store, "dev", tmp_path / "log" / "log.parquet")

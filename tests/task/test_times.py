@@ -37,7 +37,9 @@ def test_what_is_written_is_read(seconds):
     [
         ("tomorrow", "not a time in ISO 8601: 'tomorrow'"),
         ("", "not a time in ISO 8601: ''"),
-        ("2027-01-15T08:00:00", "has no time zone; write it like 2027-01-15T08:00:00Z"),
+        ("2027-01-15T08:00:00", "^2027-01-15T08:00:00 has no time zone; write 2027-01-15T08:00:00Z for UTC, or "),
+        ("2027-01-15", "^2027-01-15 has no time zone; write 2027-01-15T00:00:00Z for UTC, or its offset"),
+        ("2027-W02-5", "^2027-W02-5 has no time zone; write 2027-01-15T00:00:00Z for UTC, or "),
         ("9999-12-31T23:59:59-12:00", "is not between the years 1970 and 9998"),
         ("0001-01-01T00:00:00+12:00", "is not between the years 1970 and 9998"),
         ("1969-12-31T23:59:59Z", "is not between the years 1970 and 9998"),
