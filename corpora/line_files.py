@@ -2,45 +2,22 @@
 
 import gzip
 import hashlib
-import io
 import os
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Self, cast
+from typing import BinaryIO, Self
 
 from corpora.errors import InputError
+from task.bounded_gzip import DecompressionBombError, open_bounded_gzip
 from task.description import FileSummary
 
 MAX_LINE_BYTES = 1 << 20  # no sentence is longer
-MAX_COMPRESSION_RATIO = 200  # gzip compresses text by 3 to 20; beyond this it is a decompression bomb
-MIN_UNPACKED_BOUND = 64 << 20  # bytes that any file may unpack to, at any ratio
 GZIP_LEVEL = 6
 
 _BOM = b"\xef\xbb\xbf"
 _GZIP_MAGIC = b"\x1f\x8b"
-
-
-class _BoundedGzip(io.RawIOBase):
-    """The content of a gzip file. Reading raises InputError once it has unpacked to more than the bound."""
-
-    def __init__(self, path: Path, packed: BinaryIO) -> None:
-        self._path = path
-        self._unpacked = gzip.GzipFile(fileobj=packed, mode="rb")
-        self._bound = max(MIN_UNPACKED_BOUND, MAX_COMPRESSION_RATIO * path.stat().st_size)
-        self._unpacked_bytes = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: "bytearray | memoryview") -> int:  # type: ignore[override]
-        data = self._unpacked.read1(len(buffer))  # what can be unpacked comes before the error
-        self._unpacked_bytes += len(data)
-        if self._unpacked_bytes > self._bound:
-            raise InputError(f"unpacks to more than {self._bound:,} bytes: a decompression bomb?", self._path)
-        buffer[: len(data)] = data
-        return len(data)
 
 
 @contextmanager
@@ -48,9 +25,10 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
     """Open a file for reading, unpacked if it is gzipped under any name. A damaged gzip file raises InputError."""
     with path.open("rb") as raw:
         packed = raw.peek(2)[:2] == _GZIP_MAGIC
-        stream = io.BufferedReader(_BoundedGzip(path, raw), 1 << 16) if packed else raw
         try:
-            yield cast(BinaryIO, stream)
+            yield open_bounded_gzip(raw) if packed else raw
+        except DecompressionBombError as bomb:
+            raise InputError(str(bomb), path) from None
         except (EOFError, gzip.BadGzipFile, zlib.error) as broken:
             raise InputError(f"is a damaged or truncated gzip file ({broken})", path) from None
 

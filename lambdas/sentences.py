@@ -14,6 +14,7 @@ from lambdas.store.interface import Store, TextSide
 from lambdas.text_lines import Reference, Source, parse_reference, parse_source
 
 BLOCK_SIZE = 512  # sentences; a block of product text is some 10 kB compressed, of long prose below DynamoDB's 400 kB
+MAX_BLOCK_SIZE = 4_096  # sentences in a block of any store: a block is unpacked as a whole
 CACHED_BLOCKS = 128  # sources and references together; about 10 MB of short sentences
 
 

@@ -11,6 +11,7 @@ blocks; a process that loads a different text is refused.
 """
 
 import hashlib
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -100,6 +101,11 @@ def text_checkpoints(store: Store, phase: str) -> list[str]:
     """Return the hashes that identify the text of a phase, one per batch, whether it is loaded or awaited."""
     document = store.document(documents.AWAITED_TEXT, phase) or store.document(documents.LOADING_CHECKPOINTS, phase)
     return list(document["fingerprints"]) if document else []
+
+
+def checkpoint_count(record: PhaseRecord) -> int:
+    """Return the number of checkpoints that the text of a phase has: one for every ``CHECKPOINT_BLOCKS`` blocks."""
+    return math.ceil(record.phase.layout.distinct / (record.block_size * CHECKPOINT_BLOCKS))
 
 
 def check_fingerprint(record: PhaseRecord, pairs: Iterable[SentencePair]) -> Iterator[SentencePair]:

@@ -13,6 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+MAX_HELD_OUT_PASSES = 1_000  # the WMT 2017 task has 12; a leaderboard holds the end of each
+MAX_ROUNDS = 10**9  # of a phase; the WMT 2017 task has 1,297,974
+
 
 class LayoutError(ValueError):
     """A phase cannot be laid out as requested; the message names sizes that can."""
@@ -46,6 +49,10 @@ class Layout:
             raise LayoutError(f"a gap lies between two held-out passes, but there is only one in {self}")
         if self.total == 0:
             raise LayoutError("a phase serves at least one sentence")
+        if self.blocks > MAX_HELD_OUT_PASSES or self.total > MAX_ROUNDS:
+            raise LayoutError(
+                f"a phase has at most {MAX_HELD_OUT_PASSES:,} held-out passes and {MAX_ROUNDS:,} rounds, but got {self}"
+            )
 
     @classmethod
     def plain(cls, total: int) -> "Layout":

@@ -12,10 +12,11 @@ import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, BinaryIO, NamedTuple, Self
 
 from lambdas.errors import OrganiserError
 from task.atomic_files import PRIVATE, open_staged
+from task.bounded_gzip import DecompressionBombError, open_bounded_gzip
 
 FORMAT = "banditmt-archive"
 VERSION = 2  # of what is written
@@ -76,8 +77,10 @@ def read_lines(path: Path) -> Iterator[Line]:
             before: the checksum comes last.
     """
     try:
-        with path.open("rb") as file, gzip.GzipFile(fileobj=file, mode="rb") as unzipped:
+        with path.open("rb") as file, open_bounded_gzip(file) as unzipped:
             yield from _checked_lines(path, unzipped)
+    except DecompressionBombError as bomb:
+        raise ArchiveError(f"{path} {bomb}") from None
     except EOFError:
         raise ArchiveError(f"{path} is truncated: copy it again") from None
     except (gzip.BadGzipFile, zlib.error):
@@ -86,7 +89,7 @@ def read_lines(path: Path) -> Iterator[Line]:
         raise ArchiveError(f"cannot read {path}: {failure.strerror}") from None
 
 
-def _checked_lines(path: Path, unzipped: gzip.GzipFile) -> Iterator[Line]:
+def _checked_lines(path: Path, unzipped: BinaryIO) -> Iterator[Line]:
     digest, number, has_ended = hashlib.sha256(), 0, False
     while text := unzipped.readline(MAX_LINE_BYTES):
         if has_ended:

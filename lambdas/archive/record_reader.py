@@ -1,11 +1,12 @@
 """Reads the records of an archive, and refuses those that no store could have held.
 
-Every record is checked: its types and names, its place in the file, that it is no duplicate, that the sums of a run add
-up, that rewards follow from their statistics, and that texts are those of their phase. An archive that passes can be
-restored.
+Every record is checked: its types and names, its place in the file, that it is no duplicate, that layouts, checkpoints
+and attempts have the numbers that the service would have counted, that the sums of a run add up, that rewards follow
+from their statistics, and that texts are those of their phase. An archive that passes can be restored.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
@@ -26,8 +27,9 @@ from lambdas.audit import is_close, sequence_problem
 from lambdas.errors import OrganiserError, ServiceError
 from lambdas.phase_record import PhaseRecord
 from lambdas.registry import ApiKey, Participant
+from lambdas.sentences import MAX_BLOCK_SIZE
 from lambdas.service import check_translation
-from lambdas.task_loader import SentencePair, check_fingerprint
+from lambdas.task_loader import SentencePair, check_fingerprint, checkpoint_count
 from lambdas.task_record import TaskRecord
 from lambdas.tokens import MAX_KEYS, KeyRing
 from lambdas.withdrawals import Withdrawal
@@ -36,8 +38,9 @@ from leaderboard.metrics import bleu
 from leaderboard.metrics.post_edit import PostEditStatistics
 from leaderboard.profiles import SystemProfile, TeamProfile
 from task.feedback import SENTENCE_BLEU
+from task.layout import LayoutError
 from task.limits import is_log_probability
-from task.names import is_name, is_run_id
+from task.names import is_name, is_run_id, run_id
 from task.rounds import Round, Run
 
 _SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
@@ -114,7 +117,9 @@ class _RecordReader:
         self._has_texts = self._has_keys = False  # according to the header
         self._phases: dict[str, PhaseRecord] = {}
         self._participants: set[str] = set()
+        self._erased: set[str] = set()  # the participants among them whose names were erased
         self._run_phases: dict[str, str] = {}  # by run
+        self._attempts: Counter[tuple[str, str, str]] = Counter()  # by participant, phase and system
         self._seen: set[object] = set()
 
     def read(self, lines: Iterable[Line]) -> Iterator[Record]:
@@ -123,7 +128,7 @@ class _RecordReader:
             yield from self._read_sections(lines)
         except ArchiveError:
             raise
-        except OrganiserError as refused:
+        except (OrganiserError, LayoutError) as refused:
             raise self._error(str(refused)) from None
         except (LookupError, TypeError, ValueError, OverflowError):
             raise self._error("a field is missing, unknown or invalid") from None
@@ -190,12 +195,19 @@ class _RecordReader:
         checkpoints = fields.pop("checkpoints")
         record = PhaseRecord.from_document(fields)
         name = record.phase.name
-        has_valid_sizes = record.block_size > 0 and record.runs >= 0 and all(type(n) is int for n in fields["layout"])
+        has_valid_sizes = 0 < record.block_size <= MAX_BLOCK_SIZE and all(type(n) is int for n in fields["layout"])
         has_valid_hashes = all(_SHA256.fullmatch(each) for each in (*checkpoints, record.fingerprint))
         if not (is_name(name) and has_valid_sizes and has_valid_hashes):
             raise self._error("the phase has an invalid name, size or hash")
         if checkpoints[-1:] != [record.fingerprint]:
             raise self._error(f"the checkpoints of phase {name} do not end with its fingerprint")
+        if len(checkpoints) != checkpoint_count(record):
+            raise self._error(
+                f"phase {name} has {len(checkpoints):,} checkpoints, but {record.phase.layout.distinct:,} distinct "
+                f"sentences have {checkpoint_count(record):,}"
+            )
+        if not _is_schedule(fields.get("schedule")):
+            raise self._error(f"the schedule of phase {name} is not two times")
         self._check_new("phase", name)
         self._phases[name] = record
         return ArchivedPhase(record, checkpoints)
@@ -208,6 +220,8 @@ class _RecordReader:
             raise self._error("the hash of the erased name is invalid")
         self._check_new("participant", participant.name)
         self._participants.add(participant.name)
+        if participant.erased_name_hash is not None:
+            self._erased.add(participant.name)
         return participant
 
     def _read_role(self, fields: Fields) -> Role:
@@ -280,8 +294,22 @@ class _RecordReader:
             raise self._error("the run has an invalid id, system, attempt or key")
         self._check_new("run", run.id)
         self._check_new("attempt", (run.participant, run.phase, run.system, run.attempt))
+        self._check_attempt(run)
         self._run_phases[run.id] = run.phase
         return run
+
+    def _check_attempt(self, run: Run) -> None:
+        """Raise an error unless a run has the number and the id that the service gave it.
+
+        The ids of an erased participant are hashes of the name that it had, so they cannot be recomputed.
+        """
+        system = run.participant, run.phase, run.system
+        self._attempts[system] += 1
+        if run.attempt != self._attempts[system]:
+            raise self._error(f"attempt {run.attempt:,} of a system, but it is number {self._attempts[system]:,}")
+        is_erased = run.participant in self._erased
+        if not is_erased and run.id != run_id(*system, run.attempt):
+            raise self._error(f"the id of run {run.id} is not that of its participant, phase, system and attempt")
 
     def _read_texts(self, lines: Iterable[Line]) -> Iterator[Record]:
         for name, group in groupby(lines, key=lambda line: line.fields["phase"]):
@@ -306,6 +334,14 @@ class _RecordReader:
 
 def _section_of(kind: str) -> str:
     return "run" if kind == "round" else kind
+
+
+def _is_schedule(schedule: Any) -> bool:
+    """Return whether a value is no schedule, or a list of two times, each of which may be missing."""
+    if schedule is None:
+        return True
+    is_pair = isinstance(schedule, list) and len(schedule) == 2
+    return is_pair and all(time is None or (type(time) is int and 0 <= time < 2**63) for time in schedule)
 
 
 def _sentence_pairs(lines: Iterable[Line]) -> Iterator[SentencePair]:

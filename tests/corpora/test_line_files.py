@@ -9,6 +9,7 @@ import pytest
 from corpora import line_files
 from corpora.errors import InputError
 from corpora.line_files import LineWriter, read_lines
+from task import bounded_gzip
 from task.description import FileSummary
 
 
@@ -56,7 +57,7 @@ def test_an_overlong_line_is_refused(tmp_path, monkeypatch):
 
 
 def test_decompression_bomb_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(line_files, "MIN_UNPACKED_BOUND", 1 << 16)
+    monkeypatch.setattr(bounded_gzip, "MIN_UNPACKED_BOUND", 1 << 16)
     bomb = gzip.compress(b"a\n" * (1 << 20))
     with pytest.raises(InputError, match="decompression bomb"):
         list(read_lines(write(tmp_path / "bomb.gz", bomb)))

@@ -5,12 +5,12 @@ import json
 
 import pytest
 
-from corpora import line_files
 from corpora.errors import CorpusError
 from lambdas.errors import OrganiserError
 from lambdas.store import open_store
 from simulator import cli
 from simulator.tasks import load_task
+from task import bounded_gzip
 from tests.corpora.tasks import write_task
 
 ENTITIES = '<!DOCTYPE tmx [<!ENTITY a "aaaaaaaaaa">{}]>\n<tmx>&z;</tmx>'.format(
@@ -39,7 +39,7 @@ def error_lines(capsys):
 @pytest.mark.parametrize("name", FILES)
 def test_a_hostile_corpus_is_refused(name, tmp_path, capsys, monkeypatch):
     content, problem = FILES[name]
-    monkeypatch.setattr(line_files, "MIN_UNPACKED_BOUND", 1 << 20)  # sixty times less than in production, to be fast
+    monkeypatch.setattr(bounded_gzip, "MIN_UNPACKED_BOUND", 1 << 20)  # sixty times less than in production, to be fast
     path = tmp_path / name
     path.write_bytes(content)
     where = ["--out", str(tmp_path / "task"), "--source", "de", "--target", "en", "--processes", "1"]

@@ -123,3 +123,11 @@ def test_held_out_evaluation_needs_two_passes(held_out):
 
 def test_a_single_pass_is_a_layout_of_its_own():
     assert picture(Layout(blocks=1, block=3, gap=0)) == "HHH"
+
+
+@pytest.mark.parametrize("parts", [(1_001, 1, 1), (10**8, 1, 0), (0, 0, 10**9 + 1), (2, 10**9, 1)])
+def test_the_numbers_of_passes_and_rounds_are_bounded(parts):
+    with pytest.raises(
+        LayoutError, match=r"^a phase has at most 1,000 held-out passes and 1,000,000,000 rounds, but got"
+    ):
+        Layout(*parts)

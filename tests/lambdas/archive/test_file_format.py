@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from lambdas.archive import file_format
 from lambdas.archive.file_format import ArchiveError, ArchiveWriter, read_lines
+from task import bounded_gzip
 
 HEADER = {"format": "banditmt-archive", "version": 1}
 LINES = [("archive", HEADER), ("one", {"text": "größe \u2028 ✓"}), ("two", [1, 0.1])]
@@ -109,6 +110,18 @@ def test_an_endless_line_does_not_fill_the_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(file_format, "MAX_LINE_BYTES", 1_000)
     text = json.dumps({"archive": HEADER}).encode() + b'\n{"bomb":"' + b"0" * 10**6
     assert refusal(rewritten(tmp_path, text)) == "is damaged in line 2"
+
+
+def test_a_decompression_bomb_of_many_lines_is_refused(tmp_path, monkeypatch):
+    """The lines of records are remembered, so their number must be bounded, too."""
+    monkeypatch.setattr(bounded_gzip, "MIN_UNPACKED_BOUND", 100_000)
+    text = json.dumps({"archive": HEADER}).encode() + b'\n{"line":0}' * 100_000
+    path = rewritten(tmp_path, text)
+    assert len(text) > 200 * path.stat().st_size
+    assert (
+        refusal(path)
+        == f"unpacks to more than {max(100_000, 200 * path.stat().st_size):,} bytes: a decompression bomb?"
+    )
 
 
 def test_a_failed_export_leaves_no_file(tmp_path):
