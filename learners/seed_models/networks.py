@@ -17,7 +17,7 @@ CONFIG_NAMES = {
 }
 THIRD_PARTY_VOCABULARY = {Size.SMALL: 8_000, Size.PAPER: 89_500}  # Sokolov et al. 2017, section 4.2: 89,500 merges
 
-# Our choice, because the paper does not say how it stopped. Not tried: a CPU would take weeks.
+# Our choice, because the paper does not say how it stopped. Not tried: a CPU would take days or weeks.
 PAPER_VALIDATE_EVERY = 2_000  # steps
 PAPER_PLATEAU = PlateauConfig(min_gain=0.0, patience=5, reductions=0)
 
