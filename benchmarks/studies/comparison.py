@@ -6,12 +6,11 @@ import numpy as np
 
 from benchmarks.studies.study_run import RunPart, StudyRun
 from benchmarks.studies.text_statistics import corpus_bleu_difference
+from leaderboard.last_quarter import MARK
 from leaderboard.metrics.bootstrap import Difference
 from leaderboard.metrics.significance import paired_block_bootstrap
 from learners.systems.registry import SYSTEMS
 from learners.systems.system import Family
-
-MARK = "reward up, BLEU down"
 
 
 class Comparison:

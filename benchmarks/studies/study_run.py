@@ -14,12 +14,8 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.studies.text_statistics import (
-    TextStatistics,
-    block_statistics,
-    last_quarter_blocks,
-    last_quarter_start,
-)
+from benchmarks.studies.text_statistics import TextStatistics, block_statistics, last_quarter_blocks
+from leaderboard.metrics.online import last_quarter_start
 from learners.journal import JournalEntry
 from simulator.competition import RunSpec
 from task.atomic_files import write_bytes

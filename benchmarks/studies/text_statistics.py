@@ -10,8 +10,9 @@ from itertools import accumulate, pairwise
 from typing import Self
 
 from leaderboard.metrics.bleu import BleuStatistics, corpus_bleu, count_ngram_matches, sum_statistics
-from leaderboard.metrics.bootstrap import CONFIDENCE, MIN_BLOCKS, Difference, resampled_sums
+from leaderboard.metrics.bootstrap import CONFIDENCE, MIN_BLOCKS, Difference, resampled_bleu
 from leaderboard.metrics.loops import is_loop
+from leaderboard.metrics.online import last_quarter_start
 from learners.journal import JournalEntry
 
 BLOCKS = 200  # of a run: a quarter of them are enough to resample
@@ -82,11 +83,6 @@ class TextStatistics:
         return cls(rounds, BleuStatistics((m1, m2, m3, m4), (c1, c2, c3, c4), reference_length), longer, single, loops)
 
 
-def last_quarter_start(total: int) -> int:
-    """Return the number of rounds before the last quarter of a run."""
-    return 3 * total // 4
-
-
 def block_statistics(entries: Sequence[JournalEntry], references: Sequence[str]) -> list[TextStatistics]:
     """Return the statistics of a run in blocks of equal size; a block begins where the last quarter does."""
     borders = dict.fromkeys(number * len(entries) // BLOCKS for number in range(BLOCKS + 1))
@@ -104,14 +100,6 @@ def corpus_bleu_difference(ours: Sequence[TextStatistics], theirs: Sequence[Text
     if len(ours) < MIN_BLOCKS:
         return None
     observed = TextStatistics.total(ours).corpus_bleu - TextStatistics.total(theirs).corpus_bleu
-    resampled = [_resampled_bleu([block.bleu for block in blocks]) for blocks in (ours, theirs)]
+    resampled = [resampled_bleu(tuple(block.bleu for block in blocks)) for blocks in (ours, theirs)]
     differences = [a - b for a, b in zip(*resampled, strict=True)]
     return Difference.from_resamples(observed, differences, confidence=CONFIDENCE, blocks=len(ours))
-
-
-def _resampled_bleu(blocks: Sequence[BleuStatistics]) -> list[float]:
-    """Return the corpus BLEU of every resample of blocks with these statistics."""
-    all_matches, all_candidates, lengths = zip(*blocks, strict=True)
-    matches = zip(*map(resampled_sums, zip(*all_matches, strict=True)), strict=True)
-    candidates = zip(*map(resampled_sums, zip(*all_candidates, strict=True)), strict=True)
-    return list(map(corpus_bleu, map(BleuStatistics, matches, candidates, resampled_sums(lengths))))
