@@ -7,6 +7,7 @@ from benchmarks.harness.playing import moto_store, play_handlers, sentence_pairs
 from lambdas.registry import Registry
 from lambdas.service import Service
 from lambdas.task_loader import load_phase
+from task.feedback import BANDIT_FEEDBACK, FeedbackKind, FeedbackSpec
 from task.layout import Layout
 from task.phases import Phase
 
@@ -19,8 +20,11 @@ GB_SECONDS_PER_REQUEST = 0.5 * 0.016  # 512 MB for 16 ms: an estimate, most of i
 DOLLARS_PER_GB_MONTH = 0.25 + 0.20  # of storage, with point-in-time recovery
 
 
-def count_calls() -> dict[str, float]:
-    """Return the calls to DynamoDB, the write units and the stored bytes per round."""
+def count_calls(feedback: FeedbackSpec = BANDIT_FEEDBACK) -> dict[str, float]:
+    """Return the calls to DynamoDB, the write units and the stored bytes per round.
+
+    Nothing expires from the cache of the function meanwhile: that would depend on how fast the machine is.
+    """
     counts: Counter[str] = Counter()
 
     def count(params: dict[str, Any], model: Any, **_: Any) -> None:
@@ -30,8 +34,9 @@ def count_calls() -> dict[str, float]:
             counts["write units"] += -(-_item_bytes(params["Item"]) // 1024)
 
     with moto_store() as store:
-        load_phase(store, Phase("dev", Layout.plain(ROUNDS), repeatable=True), sentence_pairs(ROUNDS))
-        key, service = Registry(store).add_participant("bench"), Service(store)
+        phase = Phase("dev", Layout.plain(ROUNDS), repeatable=True, feedback=feedback)
+        load_phase(store, phase, sentence_pairs(ROUNDS), language="en")
+        key, service = Registry(store).add_participant("bench"), Service(store, staleness=float("inf"))
         play_handlers(service, key, "warming-up")
         store._client.meta.events.register("provide-client-params.dynamodb.*", count)
         play_handlers(service, key, "counted")
@@ -67,6 +72,9 @@ def main() -> None:
         print(f"{name:24}{price:8.3f} $")
     print(f"{'total':24}{sum(dollars.values()):8.3f} $")
     print(f"{'storage, per month':24}{per_round['stored bytes'] / 1e3 * DOLLARS_PER_GB_MONTH:8.3f} $")
+    print("\nwith post-edits")
+    for name, count in sorted(count_calls(FeedbackSpec(kind=FeedbackKind.POST_EDIT)).items()):
+        print(f"{name:16}{count:10.3f} per round")
 
 
 if __name__ == "__main__":
