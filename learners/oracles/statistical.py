@@ -1,7 +1,5 @@
 """Full information for the statistical learner: the rewards of all candidates in place of one."""
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 import torch
 
@@ -14,22 +12,15 @@ from learners.smt.proposals import proposal_text
 from learners.smt.target_ngrams import CandidateList, TargetNgramConfig, score_candidates
 
 
-@dataclass(frozen=True, kw_only=True)
-class FullInformationConfig(TargetNgramConfig):
-    """Candidates, features and steps as in SMT-EL-WORDS."""
-
-    reward_temperature: float = 0.3  # of the softmax of rewards; infinite for expected reward
-
-
 class FullInformationReranker(GradientLearner):
-    """SMT-full-information: proposes the best candidate, and learns target n-gram weights from all rewards.
+    """SMT-full-information: plays the best candidate, and lowers the expected loss over all of them.
 
-    The objective is ``temperature * log E[exp(reward / temperature)]``, the expectation over the candidates. At high
-    temperatures it is the expected reward, at low ones the highest: then even improbable candidates teach.
+    The gradient is exact where SMT-EL-WORDS estimates it from one sample. Nothing is explored, so that the scale of the
+    tuned weights can be lower than there: improbable candidates teach more, and cost nothing.
     """
 
     def __init__(
-        self, translator: LogLinearTranslator, references: PhaseReferences, config: FullInformationConfig, *, seed: int
+        self, translator: LogLinearTranslator, references: PhaseReferences, config: TargetNgramConfig, *, seed: int
     ) -> None:
         vector = torch.zeros(config.buckets, dtype=torch.float64)
         vector.grad = torch.zeros_like(vector)
@@ -49,13 +40,13 @@ class FullInformationReranker(GradientLearner):
         assert candidates is not None, "feedback follows a proposal"
         assert self._vector.grad is not None, "the constructor allocates the gradient"
         rewards = self._references.rewards(self._rounds, source, map(proposal_text, candidates.derivations))
-        gradient = soft_maximum_gradient(candidates, np.array(rewards), self._config.reward_temperature)
+        gradient = expected_loss_gradient(candidates, np.array(rewards))
         self._vector.grad.index_add_(0, torch.from_numpy(candidates.indices), torch.from_numpy(gradient))
         self._optimiser.step()
 
 
-def soft_maximum_gradient(candidates: CandidateList, rewards: Vector, temperature: float) -> Vector:
-    """Return the gradient of ``-temperature * log E[exp(reward / temperature)]`` by the weights of n-grams."""
-    tilted = replace(candidates, scores=candidates.scores + rewards / temperature)
-    gradient: Vector = -temperature * ((tilted.probabilities() - candidates.probabilities()) @ candidates.counts)
+def expected_loss_gradient(candidates: CandidateList, rewards: Vector) -> Vector:
+    """Return the gradient of minus the expected reward over the candidates, by the weights of their n-grams."""
+    probabilities = candidates.probabilities()
+    gradient: Vector = -(probabilities * (rewards - probabilities @ rewards)) @ candidates.counts
     return gradient

@@ -6,7 +6,7 @@ from learners.bandit.control_variates import NoControlVariate, RunningMean
 from learners.bandit.optimiser import Method, OptimiserConfig
 from learners.bandit.value import SourceValue
 from learners.oracles.k_best import statistical_k_best_oracle
-from learners.oracles.statistical import FullInformationConfig, FullInformationReranker
+from learners.oracles.statistical import FullInformationReranker
 from learners.seed_models.catalogue import REFERENCES, SMT, SMT_ORACLE
 from learners.smt.log_linear_learners import (
     LogLinearExpectedLossConfig,
@@ -85,7 +85,7 @@ SYSTEMS = (
         control="SMT-static",
         seed_models=(SMT, REFERENCES),
         learner=FullInformationReranker,
-        config=FullInformationConfig(),
+        config=replace(WORDS, weight_scale=WEIGHT_SCALE),
         stochastic=False,
     ),
     SamplingSystem(

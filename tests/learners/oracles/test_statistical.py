@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from leaderboard.metrics.bleu import sentence_bleu
+from learners.bandit.objective import log_linear_gradient
 from learners.bandit.optimiser import Method, OptimiserConfig
-from learners.oracles.statistical import FullInformationConfig, FullInformationReranker, soft_maximum_gradient
+from learners.oracles.statistical import FullInformationReranker, expected_loss_gradient
 from learners.smt.forest import Derivation
-from learners.smt.target_ngrams import score_candidates
+from learners.smt.target_ngrams import TargetNgramConfig, score_candidates
 from learners.snapshot import Snapshot
 from tests.learners import tiny
 from tests.learners.rounds import propose, update
@@ -34,7 +35,7 @@ def pairs():
 
 
 def learner(**options):
-    config = FullInformationConfig(**{"buckets": 256, "weight_scale": 1.0, **options})
+    config = TargetNgramConfig(**{"buckets": 256, "weight_scale": 1.0, **options})
     return FullInformationReranker(translator(), tiny.references(pairs()), config, seed=1)
 
 
@@ -46,35 +47,36 @@ def play(one, rounds):
     return proposed
 
 
-@pytest.mark.parametrize("temperature", [0.05, 0.3, 10.0])
-def test_the_gradient_is_that_of_the_soft_maximum_by_finite_differences(temperature):
-    config = FullInformationConfig(buckets=256, weight_scale=2.0)
+def test_the_gradient_is_that_of_the_expected_loss_by_finite_differences():
+    config = TargetNgramConfig(buckets=256, weight_scale=2.0)
     weights = np.random.default_rng(2).normal(size=256)
 
     def loss(vector):
         scores = score_candidates(translator(), "s1", config, vector).scores
-        probabilities = np.exp(scores) / np.exp(scores).sum()
-        return -temperature * np.log(probabilities @ np.exp(REWARDS / temperature))
+        return -(np.exp(scores) / np.exp(scores).sum()) @ REWARDS
 
     candidates = score_candidates(translator(), "s1", config, weights)
     gradient = np.zeros(256)
-    np.add.at(gradient, candidates.indices, soft_maximum_gradient(candidates, REWARDS, temperature))
+    np.add.at(gradient, candidates.indices, expected_loss_gradient(candidates, REWARDS))
     steps = 1e-5 * np.eye(256)[candidates.indices]
     slopes = [(loss(weights + step) - loss(weights - step)) / 2e-5 for step in steps]
     assert np.abs(slopes).max() > 0.01
     assert gradient[candidates.indices] == pytest.approx(slopes, abs=1e-7)
 
 
-def test_at_a_high_temperature_the_objective_is_the_expected_reward():
-    candidates = score_candidates(translator(), "s1", FullInformationConfig(buckets=256), np.zeros(256))
-    probabilities = candidates.probabilities()
-    expected = -(probabilities * (REWARDS - probabilities @ REWARDS)) @ candidates.counts
-    assert soft_maximum_gradient(candidates, REWARDS, 1e6) == pytest.approx(expected, abs=1e-6)
+def test_the_gradient_is_the_mean_of_the_bandit_learners_gradients():
+    candidates = score_candidates(translator(), "s1", TargetNgramConfig(buckets=256, weight_scale=1.0), np.zeros(256))
+    probabilities, counts = candidates.probabilities(), candidates.counts
+    sampled = [
+        probability * log_linear_gradient(reward, features, probabilities @ counts)
+        for probability, reward, features in zip(probabilities, REWARDS, counts, strict=True)
+    ]
+    assert expected_loss_gradient(candidates, REWARDS) == pytest.approx(np.sum(sampled, axis=0), abs=1e-12)
 
 
 def test_rewards_that_are_all_the_same_teach_nothing():
-    candidates = score_candidates(translator(), "s1", FullInformationConfig(buckets=256), np.zeros(256))
-    assert soft_maximum_gradient(candidates, np.full(6, 0.3), 0.1) == pytest.approx(0, abs=1e-15)
+    candidates = score_candidates(translator(), "s1", TargetNgramConfig(buckets=256), np.zeros(256))
+    assert expected_loss_gradient(candidates, np.full(6, 0.3)) == pytest.approx(0, abs=1e-15)
 
 
 def test_a_step_follows_the_rewards_of_all_candidates_and_not_the_feedback():
@@ -84,7 +86,7 @@ def test_a_step_follows_the_rewards_of_all_candidates_and_not_the_feedback():
     candidates = score_candidates(translator(), source, one._config, np.zeros(256))
     rewards = np.array([sentence_bleu(each.translation, reference) for each in candidates.derivations])
     step = np.zeros(256)
-    np.add.at(step, candidates.indices, -0.5 * soft_maximum_gradient(candidates, rewards, 0.3))
+    np.add.at(step, candidates.indices, -0.5 * expected_loss_gradient(candidates, rewards))
     assert np.abs(step).max() > 0.01
     assert one.save().arrays["vector"] == pytest.approx(step)
 
@@ -97,7 +99,7 @@ def test_the_first_proposals_are_those_of_the_static_system():
 
 def test_it_learns_words_and_applies_them_to_other_sources():
     rounds = [(adjective, f"{adjective} rope") for adjective in ("red", "long", "red", "new")]
-    config = FullInformationConfig(weight_scale=30.0)
+    config = TargetNgramConfig(weight_scale=30.0)
     translator = ListTranslator(CORDS, weights=np.array([1.0]))
     one = FullInformationReranker(translator, tiny.references(rounds), config, seed=1)
     assert play(one, rounds) == ["red cord", "long rope", "red rope", "new rope"]
@@ -105,9 +107,7 @@ def test_it_learns_words_and_applies_them_to_other_sources():
 
 def test_it_earns_more_than_its_control_on_sources_that_come_again():
     rounds = [pair for _ in range(10) for pair in pairs()[:7]]
-    one = FullInformationReranker(
-        translator(), tiny.references(rounds), FullInformationConfig(weight_scale=1.0), seed=1
-    )
+    one = FullInformationReranker(translator(), tiny.references(rounds), TargetNgramConfig(weight_scale=1.0), seed=1)
     played = play(one, rounds)
     earned = [sentence_bleu(text, reference) for text, (_, reference) in zip(played, rounds, strict=True)]
     assert np.mean(earned[-7:]) > np.mean(earned[:7]) + 0.3
