@@ -16,11 +16,12 @@ from benchmarks.studies.figures import save_figures
 from benchmarks.studies.saved_runs import SavedRuns, TaskIdentity
 from benchmarks.studies.study_run import StudyRun
 from benchmarks.studies.table import quality_table, rewards_table
+from corpora.errors import CorpusError
 from corpora.scales import SCALES, ScaleName
 from corpora.synthesis import synthesise_task
 from corpora.task import Task
 from lambdas.store import open_store
-from learners.errors import ResumeError, SnapshotError
+from learners.errors import LearnerError, ResumeError, SnapshotError
 from learners.journal import JournalEntry
 from learners.nmt.pretraining import PretrainingConfig
 from learners.run_folder import RunFolder
@@ -32,6 +33,7 @@ from simulator.competition import Competition, PlayState, RunSpec, RunStatus, co
 from simulator.pretraining import needed_models, train_seed_models
 from simulator.tasks import load_task
 from task.atomic_files import write_bytes
+from task.layout import LayoutError
 
 PHASE = "dev"
 RUNS = "runs"  # the folder of saved runs, beside the table
@@ -65,15 +67,18 @@ def run_study(study: Study) -> list[StudyRun]:
         return _run(study, given)
     except KeyboardInterrupt:  # while a task is made or a model is trained; runs end by themselves
         raise SystemExit("interrupted: the same command resumes the study") from None
+    except (CorpusError, LayoutError, LearnerError, OSError) as wrong:
+        raise SystemExit(str(wrong)) from None
 
 
 def _run(study: Study, given: argparse.Namespace) -> list[StudyRun]:
+    specs = run_specs(given.systems, given.seeds)  # first: a wrong name is told before anything is made
     options = _task_options(given)
     _claim_folder(given.folder, options)
     task = Task.open(given.task) if given.task else make_task(given.folder / "task", given)
     identity, saved = TaskIdentity(options, task.digest), SavedRuns((given.out or given.folder) / RUNS)
     competition = _load_competition(given.folder, task)
-    specs = competition.under_begun_names(run_specs(given.systems, given.seeds))
+    specs = competition.under_begun_names(specs)
     kept = saved.find(specs, identity, task.description.phases[PHASE]) if given.keep else []
     missing = [spec for spec in specs if spec not in {run.spec for run in kept}]
     models = saved.merge_models(kept, _train_models(competition, missing, task, given.steps))

@@ -51,6 +51,22 @@ def test_an_interrupt_before_the_runs_is_told_in_one_line(finished_study, part, 
         run_small_study(folder, "--task-seed", "5")
 
 
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--task", "/nowhere"], "^/nowhere is not a task: it has no task.json$"),
+        (["--rounds", "300"], "^300 rounds cannot hold .* nearest: "),
+        (
+            ["--rounds", "2803", "--systems", "copy-source", "nope"],
+            "^there is no system 'nope'; there are copy-source, ",
+        ),
+    ],
+)
+def test_wrong_options_are_refused_in_one_line(options, complaint, tmp_path):
+    with pytest.raises(SystemExit, match=complaint):
+        run_small_study(tmp_path, *options)
+
+
 def test_a_failed_run_is_in_the_report(finished_study):
     folder, _ = finished_study
     failed = RunStatus(RunSpec("BNMT-EL"), PlayState.FAILED, message="its process died (1)")
