@@ -328,7 +328,9 @@ class Service:
             position.observed_ticks + to_ticks(scored.observed_reward),
             position.true_ticks + to_ticks(scored.true_reward),
             self._registry.now(),
-            log_probability,
+            None
+            if log_probability is None
+            else log_probability + 0.0,  # makes -0.0 zero in every store, as SQLite does
             reference.text if record.feedback.shows_post_edits else None,
         )
 

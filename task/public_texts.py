@@ -25,7 +25,7 @@ def check_public_text(text: str, name: str, max_characters: int = MAX_LINE_CHARA
         name: What the text is, for the message: "the display name".
         max_characters: The most characters that it may have.
     """
-    if not text or text != text.strip():
+    if not text.strip(_JOINERS) or text != text.strip():
         raise PublicTextError(f"{name} is empty, or begins or ends with a space: write it without")
     if len(text) > max_characters:
         raise PublicTextError(f"{name} has {len(text):,} characters, but at most {max_characters:,} are allowed")

@@ -16,6 +16,7 @@ def test_texts_of_any_script_are_accepted(text):
     ("text", "problem"),
     [
         ("", "the name is empty, or begins or ends with a space"),
+        ("\u200d\u200c", "the name is empty, or begins or ends with a space"),  # joins nothing, and shows nothing
         (" x", "the name is empty, or begins or ends with a space"),
         ("x\n", "the name is empty, or begins or ends with a space"),
         ("two\nlines", "the name is one line of printable characters"),

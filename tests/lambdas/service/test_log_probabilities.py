@@ -26,6 +26,12 @@ def test_it_need_not_be_known(opened, store):
     assert store.round(run, 0).log_probability is None
 
 
+def test_a_negative_zero_is_stored_as_zero(opened, store):
+    service, player, run = opened
+    service.translate(player, run, service.sentence(player, run).id, "a", -0.0)
+    assert repr(store.round(run, 0).log_probability) == "0.0"
+
+
 @pytest.mark.parametrize("log_probability", [0.1, float("nan"), float("inf"), float("-inf")])
 def test_what_no_probability_has_as_its_logarithm_is_refused(opened, store, log_probability):
     service, player, run = opened
