@@ -6,10 +6,11 @@ wrong changes all later rounds. Equal ledgers therefore mean that no score was l
 
 import importlib.util
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,11 +27,16 @@ from lambdas.store import Store, open_store
 from lambdas.task_loader import load_phase
 from simulator.cloud.template import SamTemplate
 from simulator.in_process import in_process_client
+from task.feedback import FeedbackKind, FeedbackSpec
 from task.layout import Layout
 from task.phases import Phase
 
 PHASE = Phase("dev", Layout(blocks=3, block=4, gap=9), repeatable=True)  # 30 rounds
-PAIRS = [(f"satz {n} mit rot , blau und k-{n % 7}", f"sentence {n} : rot , k-{n % 7}") for n in range(22)]
+# The same phase with post-edits and documents: every trial can be played in it.
+POST_EDIT_PHASE = replace(
+    PHASE, layout=Layout.plain(PHASE.layout.total), feedback=FeedbackSpec(kind=FeedbackKind.POST_EDIT), documents=True
+)
+PAIRS = [(f"satz {n} mit rot , blau und k-{n % 7}", f"sentence {n} : rot , k-{n % 7}") for n in range(30)]
 # what each player's learner thinks that words are worth at the start, so that no two play alike
 WORD_VALUES = {"ada": {}, "bob": {"mit": -1.0}, "eve": {"rot": -1.0, "satz": -1.0}}
 PLAYERS = tuple(WORD_VALUES)
@@ -55,9 +61,24 @@ class Outcome:
     table: Sequence[Mapping[str, Any]]
 
 
+_phase: ContextVar[Phase] = ContextVar("phase", default=PHASE)
+
+
+@contextmanager
+def played_phase(phase: Phase) -> Iterator[None]:
+    """Let all trials be played in another phase, of the same name and length."""
+    before = _phase.set(phase)
+    try:
+        yield
+    finally:
+        _phase.reset(before)
+
+
 def prepare(store: Store) -> dict[str, str]:
     """Load the phase and register the players; returns their keys."""
-    load_phase(store, PHASE, PAIRS, block_size=5)
+    phase = _phase.get()
+    texts = [(*pair, f"page {n // 4}") for n, pair in enumerate(PAIRS)] if phase.documents else PAIRS
+    load_phase(store, phase, texts[: phase.layout.distinct], language="en", block_size=5)
     return {name: Registry(store).add_participant(name) for name in PLAYERS}
 
 
@@ -105,7 +126,10 @@ def outcome(store: Store, folder: Path) -> Outcome:
     ledger = {
         # a late duplicate of a request to open may open the next run of a finished system; it is never played
         run: [
-            (each.index, each.translation, each.observed_reward, each.true_reward, each.statistics, each.true_ticks)
+            (
+                *(each.index, each.translation, each.observed_reward, each.true_reward, each.statistics),
+                *(each.true_ticks, each.post_edit),
+            )
             for each in own
         ]
         for run, own in rounds.items()
@@ -117,7 +141,7 @@ def outcome(store: Store, folder: Path) -> Outcome:
 
 
 @cache
-def undisturbed() -> Outcome:
+def undisturbed(phase: Phase) -> Outcome:
     """Return the outcome of the same competition in one process, without a fault."""
     with TemporaryDirectory() as folder:
         store = open_store("sqlite::memory:")
@@ -133,7 +157,7 @@ def undisturbed() -> Outcome:
 
 def check(store: Store, folder: Path) -> None:
     """Assert that the outcome is the undisturbed one: no round lost, none committed twice, no score changed."""
-    found, expected = outcome(store, folder), undisturbed()
+    found, expected = outcome(store, folder), undisturbed(_phase.get())
     assert found.ledger == expected.ledger
     assert found.learned == expected.learned
     assert found.table == expected.table

@@ -7,6 +7,7 @@ import pytest
 
 from banditmt_client.results import Round
 from tests.faults import scenario, trials
+from tests.faults.scenario import PAIRS
 from tests.faults.soak import attempt
 from tests.faults.trials import TRIALS
 
@@ -45,6 +46,15 @@ def started():
 def test_no_round_is_lost_or_committed_twice(fault):
     events = attempt(fault, SEED)
     assert REQUIRED_EVENTS[fault] <= {name for name, count in events.items() if count}
+
+
+@pytest.mark.parametrize("fault", ["network", "kills", "timeout", "dynamodb"])
+def test_no_post_edit_is_lost_or_changed(fault):
+    with scenario.played_phase(scenario.POST_EDIT_PHASE):
+        events = attempt(fault, SEED)
+        expected = scenario.undisturbed(scenario.POST_EDIT_PHASE)
+    assert REQUIRED_EVENTS[fault] <= {name for name, count in events.items() if count}
+    assert {played[-1] for rounds in expected.ledger.values() for played in rounds} == {text for _, text in PAIRS}
 
 
 def test_a_wrong_score_changes_the_learner(tmp_path):

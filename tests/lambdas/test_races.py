@@ -49,8 +49,9 @@ def instances(store):
     return [Service(store) for _ in range(THREADS)]
 
 
-def test_different_translations_of_one_sentence(store):
-    service, player = tasks.start_service(store)
+@pytest.mark.parametrize("phases", [tasks.PHASES, tasks.MIXED_PHASES], ids=["bandit", "post-edit"])
+def test_different_translations_of_one_sentence(store, phases):
+    service, player = tasks.start_service(store, phases=phases)
     run = service.open_run(player, "mock", "copy").run
     services = instances(store)
     for index in range(5):
@@ -66,6 +67,9 @@ def test_different_translations_of_one_sentence(store):
         losers = [outcome for outcome in outcomes if isinstance(outcome, Exception)]
         assert [type(loser) for loser in losers] == [errors.TranslationConflictError] * (THREADS - 1)
         assert store.round(run, index).translation == f"rot {winners[0]}"
+        reference = tasks.reference("mock", index)
+        assert outcomes[winners[0]].post_edit == (reference if phases is tasks.MIXED_PHASES else None)
+        assert not any("refword" in f"{loser} {vars(loser)}" for loser in losers)
     assert len(list(store.rounds(run))) == 5
 
 
