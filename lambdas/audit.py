@@ -113,3 +113,7 @@ class Auditor:
             yield f"the true reward is {played.true_reward}, but the translation earns {scored.true_reward}"
         if not is_close(played.observed_reward, scored.observed_reward):
             yield f"the participant received {played.observed_reward} instead of {scored.observed_reward}"
+        if not record.feedback.shows_post_edits and played.post_edit is not None:
+            yield "there is a post-edit, but this phase shows none"
+        elif record.feedback.shows_post_edits and played.post_edit != reference.text:
+            yield "the post-edit is not the reference"

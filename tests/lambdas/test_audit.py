@@ -8,6 +8,7 @@ from lambdas.audit import Auditor
 from lambdas.phase_record import PhaseState
 from lambdas.registry import Registry
 from lambdas.scoreboard import Scoreboard
+from lambdas.service import Service
 from lambdas.store import documents
 from lambdas.store.sqlite import SQLiteStore
 from task.feedback import FeedbackSpec
@@ -79,6 +80,25 @@ def test_a_changed_translation(played):
     store, record, run = played
     found = problems(damaged(store, run, 13, translation="other"), record, run)
     assert (13, "the statistics are not those of the translation") in found
+
+
+@pytest.mark.parametrize("changes", [{"post_edit": "another reference"}, {"post_edit": None}])
+def test_a_participant_who_received_another_post_edit(sqlite, changes):
+    tasks.load(sqlite, phases=tasks.MIXED_PHASES)
+    service = Service(sqlite)
+    player = tasks.participant(sqlite, service, "acme")
+    run = sqlite.opening(service.open_run(player, "mock", "copy").run)
+    tasks.play(service, player, run.id)
+    record = Registry(sqlite).require_phase("mock")
+    Scoreboard(sqlite).catch_up(record)
+    assert problems(sqlite, record, run) == []
+    assert problems(damaged(sqlite, run, 3, **changes), record, run) == [(3, "the post-edit is not the reference")]
+
+
+def test_a_post_edit_that_a_bandit_phase_does_not_show(played):
+    store, record, run = played
+    found = problems(damaged(store, run, 3, post_edit=tasks.reference("dev", 3)), record, run)
+    assert found == [(3, "there is a post-edit, but this phase shows none")]
 
 
 def test_sums_that_do_not_add_up(played):
