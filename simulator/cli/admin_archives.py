@@ -50,17 +50,31 @@ def export_archive(
 ) -> None:
     """Write an archive of a store.
 
-    It contains the ledger, and everything else that the leaderboard is computed from.
+    It contains the ledger, and everything else that the leaderboard is computed from. Rounds of a phase that shows
+    post-edits contain their references.
     """
     opened = open_existing_store(store)
     with _bar("exporting", _count_rounds(opened)) as advance:
         runs, rounds = export(opened, file, texts=with_texts, keys=with_keys, progress=advance)
+    if not with_texts:
+        _warn_about_post_edits(opened)
     size = file.stat().st_size
     if as_json:
         typer.echo(json.dumps({"archive": str(file), "runs": runs, "rounds": rounds, "bytes": size}))
         return
     extra = " with texts" * with_texts + " with keys" * with_keys
     typer.echo(f"{file}: {rounds:,} rounds of {runs:,} runs{extra}, {size:,} bytes")
+
+
+def _warn_about_post_edits(store: Store) -> None:
+    """Say whose rounds contain references, because an archive without texts looks as if it had none."""
+    phases = [record.phase.name for record in Registry(store).phases() if record.feedback.shows_post_edits]
+    if phases:
+        typer.echo(
+            f"the rounds of {', '.join(phases)} contain their references, which participants received as post-edits: "
+            "publish this archive only if the references may be public",
+            err=True,
+        )
 
 
 @app.command("import")

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from lambdas.registry import Registry
+from lambdas.service import Service
 from lambdas.store import open_store
 from simulator.cli import run
 from tests.corpora.tasks import write_task
@@ -59,6 +60,23 @@ def test_an_exported_and_imported_store_has_the_same_leaderboard(typed, address,
     code, _, err = typed("admin", "verify", "--store", elsewhere)
     assert code == 1
     assert err == "banditmt: block 0 of the references of phase training is missing: load the task again\n"
+
+
+def test_an_archive_without_texts_tells_that_post_edits_are_references(typed, tmp_path):
+    address, archive = f"sqlite:{tmp_path / 'store.db'}", tmp_path / "task.jsonl.gz"
+    store = open_store(f"{address}?synchronous=normal")
+    tasks.load(store, phases=tasks.MIXED_PHASES)
+    service = Service(store)
+    player = tasks.participant(store, service, "acme")
+    tasks.play(service, player, service.open_run(player, "mock", "copy").run)
+    store.close()
+    code, _, err = typed("admin", "export", archive, "--store", address)
+    assert code == 0
+    assert err == (
+        "the rounds of mock contain their references, which participants received as post-edits: "
+        "publish this archive only if the references may be public\n"
+    )
+    assert typed("admin", "export", tmp_path / "texts.gz", "--with-texts", "--store", address)[2] == ""
 
 
 def test_an_archive_does_not_overwrite_anything(typed, address, tmp_path, monkeypatch):
