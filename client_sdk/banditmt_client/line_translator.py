@@ -24,6 +24,7 @@ from types import TracebackType
 from typing import IO, cast
 
 SILENCE_WARNING_SECONDS = 10.0  # without output, until a warning says what may be wrong
+FEEDBACK_BEGINNING = '{"score":'
 EXIT_SECONDS = 30.0  # for a child to save what it has learned, before it is killed
 
 
@@ -76,10 +77,12 @@ class LineTranslator:
             The translation, with each run of white space replaced by one space.
 
         Raises:
-            TranslatorError: The translator exited, or its output is empty or not UTF-8.
+            TranslatorError: The translator exited, or its output is empty, not UTF-8, or the feedback that it should
+                have read.
         """
         try:
-            self._write_line(source)
+            with suppress(BrokenPipeError):  # the translator has exited: there is nothing to read either
+                self._write_line(source)
             line = self._read_line().decode()
         except (OSError, UnicodeError) as problem:
             raise TranslatorError(f"communication with the translator failed: {problem}") from None
@@ -87,6 +90,11 @@ class LineTranslator:
             status = self._process.wait()
             raise TranslatorError(f"the translator exited with code {status} before it translated {source!r}")
         translation = " ".join(line.split())
+        if translation.startswith(FEEDBACK_BEGINNING):  # tokenised text has no such token
+            raise TranslatorError(
+                "the translator translated its feedback: with --feedback, let it read a line of JSON after each "
+                "translation"
+            )
         if not translation:
             raise TranslatorError(
                 f"the translator wrote an empty line for {source!r}: there are no empty translations, "

@@ -173,6 +173,13 @@ def test_the_streams_are_closed_even_if_the_translator_has_exited():
             translator.learn(0.5, "x" * 100_000)
 
 
+def test_a_translator_that_exited_between_two_sentences_tells_its_exit_code():
+    with LineTranslator([sys.executable, "-c", "raise SystemExit(3)"]) as translator:
+        translator._process.wait()
+        with pytest.raises(TranslatorError, match=r"^the translator exited with code 3 before it translated 'eins'$"):
+            translator.translate("eins")
+
+
 # feedback
 
 LEARNER = """
@@ -211,6 +218,15 @@ def test_feedback_is_one_line_with_the_score_first_in_utf_8(run_play, tmp_path):
     )
     run_play(sys.executable, "-c", program, options=["--feedback"], sentences=["a"], post_edits=["größe"])
     assert raw.read_text(encoding="utf-8") == f'{{"score": {score_of("x")!r}, "post_edit": "größe"}}\n'
+
+
+def test_a_translator_that_takes_feedback_for_a_sentence_ends_the_run_with_advice(run_play):
+    code, error, translations = run_play("sed", "-u", "s/^/ /", options=["--feedback"])
+    assert (code, translations) == (1, ["eins"])
+    assert error.splitlines()[-1] == (
+        "banditmt-play: the translator translated its feedback: with --feedback, let it read a line of JSON after each "
+        "translation"
+    )
 
 
 def test_without_the_option_a_translator_reads_sentences_only(run_play):
