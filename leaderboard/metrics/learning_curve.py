@@ -131,10 +131,9 @@ def resampled_slopes(
     unit = percentage_slope(series(blocks, CurveModel.UNIT))
     count = len(blocks)
     expected = [unit.fitted(place) for place in range(1, count + 1)]
-    # Two parameters were fitted, so residuals are smaller than the noise that they stand for.
-    wider = math.sqrt(count / (count - 2))
-    residuals = [wider * math.log(block.rate / fitted) for block, fitted in zip(blocks, expected, strict=True)]
     width = max(1, round(math.cbrt(count)))  # neighbouring residuals that are drawn together
+    wider = _residual_scale(count, width)
+    residuals = [wider * math.log(block.rate / fitted) for block, fitted in zip(blocks, expected, strict=True)]
     starts, weights = _draws(count, math.ceil(count / width), resamples, seed), _weights(count)
     if model is CurveModel.UNIT:  # logarithms of errors: the exponent is linear in them
         changes = [list(map(sum, pieces)) for pieces in _pieces(weights, residuals, width)]
@@ -189,6 +188,25 @@ def _weights(count: int) -> tuple[float, ...]:
     mean = math.fsum(places) / count
     spread = math.fsum((place - mean) ** 2 for place in places)
     return tuple((place - mean) / spread for place in places)
+
+
+@lru_cache(maxsize=8)
+def _residual_scale(count: int, width: int) -> float:
+    """Return the factor by which residuals are smaller than the noise that they stand for.
+
+    Two parameters were fitted. So residuals are smaller than noise, and neighbours among them are less alike. With this
+    factor, the resampled exponents of the unit model have the right variance on average if noise is independent. It is
+    sqrt(n / (n - 2)) where n residuals are drawn one by one, and more where neighbours are drawn together.
+    """
+    weights = _weights(count)
+    variance = math.fsum(weight * weight for weight in weights)  # of the exponent, for noise of variance 1
+    around = [*weights, *weights[:width]]
+    lost = 0.0
+    for place in range(0, count, width):
+        mine = weights[place : place + width]
+        products = (sum(map(mul, mine, around[start : start + width])) for start in range(count))
+        lost += sum(mine) ** 2 + math.fsum(product * product for product in products) / variance
+    return math.sqrt(variance / (variance - lost / count))
 
 
 def slope_signature(error: str, model: CurveModel, block: str) -> str:

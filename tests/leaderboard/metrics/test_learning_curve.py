@@ -131,6 +131,16 @@ def test_the_interval_holds_the_true_slope_about_nineteen_times_of_twenty(model)
     assert 90 <= held <= 100
 
 
+@pytest.mark.parametrize("blocks", [10, 20, 57])
+def test_the_standard_error_is_the_spread_of_slopes_that_are_fitted_to_other_noise(blocks):
+    logarithms = [math.log(place) for place in range(1, blocks + 1)]
+    mean = sum(logarithms) / blocks
+    of_exponent = 0.08 / math.sqrt(sum((each - mean) ** 2 for each in logarithms))  # least squares with noise of 0.08
+    errors = [fit_blocks(noisy_blocks(seed, blocks=blocks), CurveModel.UNIT, resamples=100) for seed in range(150)]
+    typical = math.sqrt(sum((slope.standard_error or 0) ** 2 for slope in errors) / len(errors))
+    assert typical == pytest.approx(math.log(2) * 100 * 2**-0.05 * of_exponent, rel=0.04)
+
+
 def test_a_wider_spread_of_blocks_gives_a_larger_standard_error():
     calm = [Block(40 * place**-0.05 * (1.01 if place % 2 else 0.99), 1) for place in range(1, 41)]
     wild = [Block(40 * place**-0.05 * (1.2 if place % 2 else 0.8), 1) for place in range(1, 41)]
