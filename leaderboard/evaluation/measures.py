@@ -59,7 +59,7 @@ def ter_measure() -> Measure:
 def recall_measures(
     language: str | None, *, known: Collection[str] = frozenset(), max_repetitions: int = 1
 ) -> list[Measure]:
-    """Return R0, R1, up to the highest number of repetitions, and all of them together.
+    """Return R0, R1, up to the highest number of repetitions, and then R0+1, R0+1+2, up to all of them together.
 
     Args:
         language: Whose stop words do not count; None to count every token, as for subwords.
@@ -82,9 +82,9 @@ def recall_measures(
 
         return Measure(name, signature, True, statistics, _percentage)
 
-    numbers = list(range(max_repetitions + 1))
-    singles = [measure(f"R{number}", [number]) for number in numbers]
-    return [*singles, measure("R" + "+".join(map(str, numbers)), numbers)] if max_repetitions else singles
+    singles = [measure(f"R{number}", [number]) for number in range(max_repetitions + 1)]
+    unions = [range(last + 1) for last in range(1, max_repetitions + 1)]
+    return [*singles, *(measure("R" + "+".join(map(str, numbers)), numbers) for numbers in unions)]
 
 
 def _percentage(sums: Sequence[float]) -> float | None:

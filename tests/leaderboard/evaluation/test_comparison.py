@@ -45,8 +45,10 @@ def test_measures_say_which_direction_is_better():
     assert [measure.higher_is_better for measure in measures] == [True, True, False, True, True, True]
 
 
-def test_one_measure_for_each_number_of_repetitions_and_one_for_all():
-    assert [measure.name for measure in recall_measures("de", max_repetitions=2)] == ["R0", "R1", "R2", "R0+1+2"]
+def test_one_measure_for_each_number_of_repetitions_and_one_for_all_up_to_each():
+    names = [measure.name for measure in recall_measures("de", max_repetitions=2)]
+    assert names == ["R0", "R1", "R2", "R0+1", "R0+1+2"]
+    assert [measure.name for measure in recall_measures("de", max_repetitions=1)] == ["R0", "R1", "R0+1"]
     assert [measure.name for measure in recall_measures("de", max_repetitions=0)] == ["R0"]
 
 
