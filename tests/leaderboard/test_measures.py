@@ -269,6 +269,12 @@ class TestPostEditBoard:
         assert estimate.value == 100 * edits / words
         assert estimate.interval[0] < estimate.value < estimate.interval[1]
 
+    def test_the_interval_of_an_unfinished_run_is_around_all_of_its_rounds(self):
+        statistics = [edits_only(10, 100)] * 40 + [edits_only(100, 100)] * 3  # the last three are no complete block
+        estimate = row_of(post_edit_phase(total=80), post_edit_run("x", statistics)).measures["ter"]
+        assert estimate.value == pytest.approx(100 * 700 / 4_300)
+        assert estimate.interval == pytest.approx((estimate.value, estimate.value))
+
 
 class TestRareWords:
     """Eighty rounds in twenty blocks: some resamples of blocks have no word that occurred before."""

@@ -74,3 +74,8 @@ def test_agrees_with_the_bootstrap_over_single_rounds():
         pytest.approx(over_rounds.high, abs=0.08 * width),
     )
     assert found.p_value == pytest.approx(over_rounds.p_value, abs=0.03)
+
+
+def test_an_interval_of_few_blocks_is_as_wide_as_their_unbiased_variance():
+    found = Difference.from_resamples(1.0, [0.0, 1.0, 2.0], confidence=1.0, blocks=2)
+    assert (found.low, found.high) == pytest.approx((1 - 2**0.5, 1 + 2**0.5))

@@ -48,6 +48,8 @@ def test_a_static_system_repeats_its_mistake():
 
 def test_occurrences_are_counted_by_sentence_and_not_by_token():
     counts = count(["dog barks", "dog", "dog barks"], ["dog dog barks", "dog barks", "dog barks"])
+    assert counts[0] == RecallCounts(found=(2, 0), wanted=(2, 0))  # the second "dog" is no repetition
+    assert counts[1] == RecallCounts(found=(0, 1), wanted=(0, 2))
     assert total_recall(counts) == RecallCounts(found=(2, 1), wanted=(2, 2))
 
 
