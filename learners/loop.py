@@ -2,7 +2,8 @@
 
 After every round the service, the journal and the learner agree. If a process is killed in between, the next one loads
 the last snapshot, replays the journal's rounds after it, and asks the service for the one round that may be missing:
-then it is exactly where the old process was. A power cut is more than a kill: it may take away lines of the journal
+then it is exactly where the old process was. What the journal says is compared with what the service says: the last
+round, and the cumulative reward of all rounds. A power cut is more than a kill: it may take away lines of the journal
 that were written since the last snapshot. The service repeats only one round, so such a run cannot be resumed, and the
 error says so.
 """
@@ -12,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 from banditmt_client import Progress, Round, Run
 from learners.contract import Learner, Sentence, as_proposal, check_reward
@@ -19,8 +21,11 @@ from learners.errors import DivergedError, ResumeError
 from learners.interrupts import deferred_interrupts
 from learners.journal import JournalEntry
 from learners.run_folder import START_OVER_ADVICE, RunDetails, RunFolder, Settings
+from task.rounds import TICKS, to_ticks
 
 SNAPSHOT_EVERY = 1_000  # rounds
+REWARD_TOLERANCE = 1e-6  # of a cumulative reward, for services that add up floating-point numbers
+_RESTORE_ADVICE = f"restore the journal of this run, or {START_OVER_ADVICE}"
 NO_SETTINGS: Settings = MappingProxyType({})
 
 Watch = Callable[[JournalEntry], None]
@@ -100,7 +105,8 @@ class RunSession:
     def catch_up(self) -> int:
         """Bring the learner to the round that the run has reached; return the number of rounds it has learned from."""
         loaded = self._load_snapshot()
-        learned = self._replay_journal(loaded or 0)
+        learned, written = self._replay_journal(loaded or 0)
+        self._compare_with_service(written)  # before anything is written: a journal of other rounds stays as it is
         learned = self._replay_unwritten_round(learned)
         played = self.run.last.index + 1 if self.run.last else 0
         if played != learned:
@@ -139,19 +145,44 @@ class RunSession:
             raise self.folder.mismatch_error(reason) from reason
         return rounds
 
-    def _replay_journal(self, learned: int) -> int:
-        """Replay the rounds after the snapshot, and return the number of rounds that the learner has learned from."""
-        written = 0
+    def _replay_journal(self, learned: int) -> tuple[int, "_WrittenRounds"]:
+        """Replay the rounds after the snapshot; return the number of rounds that the learner has learned from.
+
+        Returns also what the journal says of all of its rounds, the earlier ones too.
+        """
+        written = _WrittenRounds()
         for entry in self.folder.journal.entries():
-            written = entry.index + 1
-            if written > learned:
+            written.add(entry)
+            if written.rounds > learned:
                 learned = self._replay(entry, learned)
-        if written < learned:  # the next line would leave a gap
+        if written.rounds < learned:  # the next line would leave a gap
             raise ResumeError(
-                f"the journal in {self.folder.path} ends after {written:,} rounds, but its snapshot after {learned:,}: "
-                f"restore the whole journal, or {START_OVER_ADVICE}"
+                f"the journal in {self.folder.path} ends after {written.rounds:,} rounds, but its snapshot after "
+                f"{learned:,}: restore the whole journal, or {START_OVER_ADVICE}"
             )
-        return learned
+        return learned, written
+
+    def _compare_with_service(self, written: "_WrittenRounds") -> None:
+        """Raise ResumeError unless the journal has the service's last round and its cumulative reward.
+
+        The service may be one round ahead. If it is further ahead, or behind, the number of rounds tells.
+        """
+        last, journal = self.run.last, f"the journal in {self.folder.path}"
+        if last is None or last.index + 1 not in (written.rounds, written.rounds + 1):
+            return
+        if last.index + 1 == written.rounds and written.last != (known := _AnsweredRound.of(_entry(last))):
+            raise ResumeError(
+                f"round {last.index:,} of run {self.run.id} is {known} at the service, "
+                f"but {written.last} in {journal}: {_RESTORE_ADVICE}"
+            )
+        unwritten = last.score if last.index == written.rounds else 0.0
+        cumulative = self.run.progress.cumulative_reward
+        if abs(cumulative - unwritten - written.cumulative_reward) > REWARD_TOLERANCE:
+            raise ResumeError(
+                f"the first {written.rounds:,} rounds of run {self.run.id} have a cumulative reward of "
+                f"{cumulative - unwritten:.6f} at the service, but {written.cumulative_reward:.6f} in {journal}: "
+                f"{_RESTORE_ADVICE}"
+            )
 
     def _replay_unwritten_round(self, learned: int) -> int:
         """Replay the service's last round if a process died between its answer and its line in the journal."""
@@ -175,6 +206,38 @@ class RunSession:
             write(replace(entry, log_probability=proposal.log_probability))  # which the service does not return
             self.learner.update(entry.sentence, entry.translation, entry.feedback)
         return learned + 1
+
+
+class _AnsweredRound(NamedTuple):
+    """What a round was, as both the journal and the service know it."""
+
+    source: str
+    translation: str
+    reward: float
+
+    @classmethod
+    def of(cls, entry: JournalEntry) -> "_AnsweredRound":
+        return cls(entry.source, entry.translation, entry.reward)
+
+    def __str__(self) -> str:
+        return f"{self.translation!r} for {self.source!r} with reward {self.reward}"
+
+
+class _WrittenRounds:
+    """The number of rounds in a journal, the last one, and their cumulative reward."""
+
+    def __init__(self) -> None:
+        self.rounds = 0
+        self.last: _AnsweredRound | None = None
+        self._ticks = 0
+
+    def add(self, entry: JournalEntry) -> None:
+        self.rounds, self.last = entry.index + 1, _AnsweredRound.of(entry)
+        self._ticks += to_ticks(entry.reward)
+
+    @property
+    def cumulative_reward(self) -> float:
+        return self._ticks / TICKS
 
 
 def _entry(committed: Round, log_probability: float | None = None) -> JournalEntry:

@@ -75,7 +75,7 @@ def final_state(task, learner):
     return task.ledger, learner.weights.tolist(), learner.baseline, learner.save().values
 
 
-def kill_after_rounds(task, folder, rounds):
+def kill_after_rounds(task, folder, rounds, learner=None):
     """Play a run that is killed after some rounds."""
 
     def stop(entry):
@@ -83,7 +83,7 @@ def kill_after_rounds(task, folder, rounds):
             raise Killed
 
     with pytest.raises(Killed):
-        play(Gambler(), open_run(task), folder, watch=stop)
+        play(learner or Gambler(), open_run(task), folder, watch=stop)
 
 
 @cache

@@ -1,5 +1,6 @@
 """The loop: a run that is killed anywhere, any number of times, ends exactly as an undisturbed one."""
 
+import json
 import os
 import signal
 import threading
@@ -9,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from learners.contract import Feedback
 from learners.errors import DivergedError, ResumeError, RewardError
 from learners.journal import Journal, JournalEntry
 from learners.loop import play
-from tests.client_sdk.fake_service import FakeService
+from tests.client_sdk.fake_service import RUN, FakeService
 from tests.learners.gambler import Gambler
 from tests.learners.killed_runs import (
     SENTENCES,
@@ -104,6 +106,67 @@ def drop_last_line(folder):
     """Drop the last line of a journal, as if the process had died before it was written."""
     path = folder / "journal.jsonl"
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
+
+
+class Forgiving(Gambler):
+    """A learner that ignores its rewards, so that it proposes the same after an edited one."""
+
+    def update(self, sentence, translation, feedback):
+        super().update(sentence, translation, Feedback(0.5))
+
+
+def edit_line(folder, number, **changes):
+    """Change values of a line of a journal, which stays valid."""
+    path = folder / "journal.jsonl"
+    lines = path.read_text().splitlines()
+    lines[number] = json.dumps({**json.loads(lines[number]), **changes})
+    path.write_text("".join(f"{line}\n" for line in lines))
+
+
+def test_a_journal_whose_last_round_is_not_that_of_the_service_is_refused(tmp_path):
+    task = FakeService(SENTENCES)
+    kill_after_rounds(task, tmp_path, 5, learner=Forgiving())
+    _, translation, score = task.ledger[4]
+    edit_line(tmp_path, 4, reward=0.25)
+    with pytest.raises(ResumeError) as refused:
+        play(Forgiving(), open_run(task), tmp_path)
+    assert str(refused.value) == (
+        f"round 4 of run {RUN} is {translation!r} for 'satz 4' with reward {score} at the service, but "
+        f"{translation!r} for 'satz 4' with reward 0.25 in the journal in {tmp_path}: restore the journal of this run, "
+        "or start a run under another name (play --name) in an empty folder"
+    )
+
+
+@pytest.mark.parametrize("is_ahead", [False, True])
+def test_a_journal_with_another_cumulative_reward_than_the_service_is_refused(tmp_path, is_ahead):
+    """Also when the service is one round ahead. Then the journal does not get that round."""
+    task = FakeService(SENTENCES)
+    kill_after_rounds(task, tmp_path, 5, learner=Forgiving())
+    if is_ahead:
+        drop_last_line(tmp_path)
+    rounds = 4 if is_ahead else 5
+    rewards = [score for *_, score in task.ledger][:rounds]
+    edit_line(tmp_path, 2, reward=0.25)
+    before = (tmp_path / "journal.jsonl").read_text()
+    with pytest.raises(ResumeError) as refused:
+        play(Forgiving(), open_run(task), tmp_path)
+    assert str(refused.value).startswith(
+        f"the first {rounds} rounds of run {RUN} have a cumulative reward of {sum(rewards):.6f} at the service, but "
+        f"{sum(rewards) - rewards[2] + 0.25:.6f} in the journal in {tmp_path}: restore the journal of this run, or "
+    )
+    assert (tmp_path / "journal.jsonl").read_text() == before
+
+
+def test_an_edited_reward_before_the_snapshot_is_noticed(tmp_path):
+    task = FakeService(SENTENCES)
+    with pytest.raises(Killed):
+        play(KilledLearner(kill_after_events(40)), open_run(task), tmp_path, snapshot_every=5)
+    assert snapshot_rounds(tmp_path) > 1
+    edit_line(tmp_path, 0, reward=1.0)
+    with pytest.raises(
+        ResumeError, match=r"have a cumulative reward of [\d.]+ at the service, but [\d.]+ in the"
+    ):
+        play(Gambler(), open_run(task), tmp_path)
 
 
 def test_divergence_in_the_round_missing_from_the_journal_names_the_round(tmp_path):
