@@ -6,21 +6,30 @@ from them. Run ids stay too, because feedback noise is drawn with them. Run ids,
 name, are hashes of the name: they can confirm a guessed name, but do not reveal it. A withdrawn run stays withdrawn,
 but the reason is replaced, since it may name the participant.
 
+A warm function may accept the keys of a disabled participant until its cache expires, and may then still be busy with a
+request. Whatever it writes meanwhile has the name: further runs, and on DynamoDB rounds. So an erasure first writes its
+plan and deletes the keys, and then waits for ``SETTLING_SECONDS``. After that, nothing can be written under the name,
+and what was written before is replaced like everything else.
+
 An erasure can be interrupted at any point and started again: until it is finished, a document in the store holds its
 plan.
 """
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 
 from lambdas.phase_record import PhaseRecord
 from lambdas.profile_store import ProfileStore
 from lambdas.registry import Participant, Registry, RegistryError, check_name, name_hash
 from lambdas.scoreboard import Scoreboard
+from lambdas.service import STALENESS_SECONDS
 from lambdas.store import documents
 from lambdas.store.interface import Store
 from lambdas.withdrawals import Withdrawals
 
+REQUEST_SECONDS = 10.0  # the longest that a function works on a request: the timeout in the template
+SETTLING_SECONDS = STALENESS_SECONDS + REQUEST_SECONDS  # from the plan of an erasure to its first change
 PSEUDONYM_PREFIX = "erased-"  # a number follows
 
 
@@ -32,17 +41,21 @@ class ErasurePlan:
     pseudonym: str
     created_at: int
     systems: Mapping[str, str]  # new names by old ones
+    begun_at: float = 0.0  # seconds since 1970; 0 in plans of earlier versions
 
 
 class Eraser:
     """Erases participants of one store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(
+        self, store: Store, *, clock: Callable[[], float] = time.time, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
         self._store, self._registry, self._scoreboard = store, Registry(store), Scoreboard(store)
         self._profiles, self._withdrawals = ProfileStore(store), Withdrawals(store)
+        self._clock, self._sleep = clock, sleep
 
     def erase(self, name: str, systems: Mapping[str, str] | None = None) -> str:
-        """Erase a disabled participant and return the pseudonym.
+        """Erase a disabled participant and return the pseudonym, after waiting until no function writes the name.
 
         Args:
             name: The participant.
@@ -52,9 +65,10 @@ class Eraser:
             RegistryError: The participant does not exist or is not disabled, or the new names do not fit.
         """
         plan, records = self.begin(name, systems), self._registry.phases()
+        self._registry.delete_keys(name)
+        self._settle(plan)
         pseudonym = Participant(plan.pseudonym, plan.created_at, disabled=True, erased_name_hash=name_hash(name))
         self._registry.create_participant(pseudonym)
-        self._registry.delete_keys(name)
         self._profiles.delete(name)
         for record in records:
             self._move_runs(record, plan)
@@ -66,18 +80,24 @@ class Eraser:
     def begin(self, name: str, systems: Mapping[str, str] | None = None) -> ErasurePlan:
         """Write the plan of an erasure and return it, or return the plan of one that was interrupted.
 
-        The participant must be disabled, and for ten seconds already: that is how long functions cache it.
+        The participant must be disabled.
         """
         begun = self._store.document(documents.ERASURE, name)
         if begun is not None:
             return ErasurePlan(**begun)
         participant = self._registry.require_participant(name)
         if not participant.disabled:
-            raise RegistryError(f"{name} may be playing: `participant disable {name}` first, and wait ten seconds")
+            raise RegistryError(f"{name} may be playing: `participant disable {name}` first")
         self._check_system_names(name, systems or {})
-        plan = ErasurePlan(name, self._next_pseudonym(), participant.created_at, dict(systems or {}))
+        plan = ErasurePlan(name, self._next_pseudonym(), participant.created_at, dict(systems or {}), self._clock())
         self._store.replace(documents.ERASURE, name, asdict(plan))
         return plan
+
+    def _settle(self, plan: ErasurePlan) -> None:
+        """Wait until the caches of all functions have expired, and the requests that they served have ended."""
+        waited = max(0.0, self._clock() - plan.begun_at)  # a clock that was set back does not prolong the wait
+        if waited < SETTLING_SECONDS:
+            self._sleep(SETTLING_SECONDS - waited)
 
     def _check_system_names(self, name: str, systems: Mapping[str, str]) -> None:
         """Raise an error if a system was never played, or cannot have its new name."""

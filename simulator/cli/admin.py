@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from lambdas.erasure import Eraser
+from lambdas.erasure import SETTLING_SECONDS, Eraser
 from lambdas.profile_store import ProfileStore
 from lambdas.registry import Registry, RegistryError
 from leaderboard.profiles import SystemProfile, TeamProfile
@@ -184,6 +184,7 @@ def erase_participant(
     Eraser(opened).begin(name, systems)
     if plan is not None:
         plan.remove_keys(name)  # if this fails, the same command can be given again
+    typer.echo(f"waiting up to {SETTLING_SECONDS:.0f} seconds, until no function can write the name", err=True)
     pseudonym = Eraser(opened).erase(name)
     typer.echo(f"{name} is {pseudonym} from now on; earlier archives, backups and logs still contain the name")
     registry = Registry(opened)

@@ -1,14 +1,18 @@
 """Erasing a participant removes the name everywhere, and everything that was played can still be verified."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
 from lambdas import errors
 from lambdas.archive import Archive, export
 from lambdas.audit import Auditor
-from lambdas.erasure import Eraser
+from lambdas.cache import Cache
+from lambdas.erasure import SETTLING_SECONDS, Eraser
 from lambdas.registry import Registry, RegistryError
+from lambdas.service import STALENESS_SECONDS, Service
 from lambdas.store import documents
 from lambdas.store.sqlite import SQLiteStore
 from lambdas.withdrawals import Withdrawals
@@ -16,6 +20,12 @@ from leaderboard.families import RoleKind
 from tests.lambdas import tasks
 from tests.lambdas.archive import competitions
 from tests.lambdas.faulty_store import CrashError, FaultyStore
+
+
+@pytest.fixture(autouse=True)
+def no_waiting(monkeypatch):
+    """No service runs in most of these tests, so nothing has to settle."""
+    monkeypatch.setattr("lambdas.erasure.SETTLING_SECONDS", 0.0)
 
 
 def verify(store):
@@ -124,6 +134,86 @@ def test_not_a_byte_of_the_name_is_left_in_the_file(tmp_path):
     store.close()
     assert [path.name for path in tmp_path.iterdir()] == ["store.db"]
     assert b"zaphod" not in (tmp_path / "store.db").read_bytes()
+
+
+class Clock:
+    """A clock that moves only when somebody sleeps. Whoever waits is called every second."""
+
+    def __init__(self):
+        self.now, self.waiting = 1_000.0, lambda: None
+
+    def __call__(self):
+        return self.now
+
+    def sleep(self, seconds):
+        end = self.now + seconds
+        while self.now < end:
+            self.now = min(self.now + 1, end)
+            self.waiting()
+
+
+class WarmService:
+    """A service whose cache knows a participant, and that serves whatever the participant tries."""
+
+    def __init__(self, store, clock, name):
+        self._service, self._api_key = Service(store), Registry(store).add_participant(name)
+        self._service._keys = Cache(10, STALENESS_SECONDS, clock=clock)
+        self._run = self._service.open_run(self._player(), "dev", "learner").run
+        self._sentence = self._service.sentence(self._player(), self._run)
+        self.rounds = self.runs = self.refusals = 0
+
+    def _player(self):
+        return self._service.authenticate(self._api_key)
+
+    def attempt(self):
+        """Play a round of the run that is known, open another, and ask for the leaderboard."""
+        try:
+            answer = self._service.translate(self._player(), self._run, self._sentence.id, self._sentence.source)
+            self.rounds, self._sentence = self.rounds + 1, answer.next
+            opened = self._service.open_run(self._player(), "mock", f"learner-{self.runs}")
+            self.runs += 1
+            tasks.play(self._service, self._player(), opened.run, rounds=1)
+        except errors.InvalidKeyError:
+            self.refusals += 1
+        self._service.leaderboard(None, "dev")
+
+
+def test_nothing_of_the_name_is_left_when_a_warm_service_plays_meanwhile(store, monkeypatch):
+    """Functions cache a participant for ten seconds. What they write in that time is moved, too."""
+    monkeypatch.undo()
+    tasks.load(store)
+    clock = Clock()
+    warm = WarmService(store, clock, "zaphod")
+    warm.attempt()
+    disabled(store, "zaphod")
+    clock.waiting = warm.attempt
+    assert Eraser(store, clock=clock, sleep=clock.sleep).erase("zaphod") == "erased-1"
+    clock.sleep(30)
+    assert (warm.rounds, warm.runs) == (10, 10)  # it did play on while it could
+    assert warm.refusals == 41
+    assert "zaphod" not in kept(store)
+    assert (
+        store.documents(documents.claims("zaphod", "mock")) == store.documents(documents.claims("zaphod", "dev")) == []
+    )
+    assert len(store.documents(documents.claims("erased-1", "mock"))) == 10
+    assert verify(store) == (11, 20, [])
+
+
+def test_an_interrupted_wait_is_resumed_but_not_repeated(sqlite, monkeypatch):
+    monkeypatch.undo()
+    competitions.play(sqlite)
+    clock, slept = Clock(), []
+    clock.waiting = lambda: slept.append(clock.now)
+    Eraser(disabled(sqlite), clock=clock).begin("acme")
+    clock.now += 15
+    Eraser(sqlite, clock=clock, sleep=clock.sleep).erase("acme")
+    assert slept == [1_016.0, 1_017.0, 1_018.0, 1_019.0, 1_020.0]
+
+
+def test_a_function_has_ended_when_the_name_is_replaced():
+    template = (Path(__file__).parents[2] / "template.yaml").read_text()
+    [timeout] = re.findall(r"^  Function:\n(?:    .*\n)*?    Timeout: (\d+)", template, re.MULTILINE)
+    assert SETTLING_SECONDS == STALENESS_SECONDS + float(timeout) == 20.0
 
 
 class TestRefusals:

@@ -257,7 +257,8 @@ class TestUsagePlan:
         cloud("participant", "add", "ada")
         assert cloud("key", "revoke", "ada")[1][1:] == [("remove_keys", "ada", None)]
 
-    def test_erasing_removes_the_keys_even_at_the_second_attempt(self, cloud, store, plan):
+    def test_erasing_removes_the_keys_even_at_the_second_attempt(self, cloud, store, plan, monkeypatch):
+        monkeypatch.setattr("lambdas.erasure.SETTLING_SECONDS", 0.0)
         cloud("participant", "add", "ada")
         assert cloud("participant", "erase", "ada")[:2] == (1, [("plan1", "eu-central-1")])  # not disabled yet
         Registry(store).set_disabled("ada", True)

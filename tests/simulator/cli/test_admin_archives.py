@@ -215,6 +215,10 @@ def test_a_log_that_cannot_be_released(typed, address, tmp_path, monkeypatch, wo
 
 
 class TestErase:
+    @pytest.fixture(autouse=True)
+    def no_waiting(self, monkeypatch):
+        monkeypatch.setattr("lambdas.erasure.SETTLING_SECONDS", 0.0)
+
     @pytest.fixture
     def store(self, tmp_path):
         store = open_store(f"sqlite:{tmp_path / 'store.db'}?synchronous=normal")
