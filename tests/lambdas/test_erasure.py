@@ -169,6 +169,7 @@ class WarmService:
         """Play a round of the run that is known, open another, and ask for the leaderboard."""
         try:
             answer = self._service.translate(self._player(), self._run, self._sentence.id, self._sentence.source)
+            assert answer.next is not None
             self.rounds, self._sentence = self.rounds + 1, answer.next
             opened = self._service.open_run(self._player(), "mock", f"learner-{self.runs}")
             self.runs += 1
