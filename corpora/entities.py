@@ -12,6 +12,8 @@ from corpora.non_printing import drop_non_printing
 # The Moses scripts once wrote these names, and still read them. HTML does not have them.
 MOSES_NAMES = {"bar": "|", "bra": "[", "ket": "]"}
 
+MAX_ESCAPES = 100  # times that a text can have been escaped; real text has two
+
 # The semicolon is required: without it, "&copy=1" in an address would be a reference.
 _REFERENCE = re.compile(r"&(?:#(?:[0-9]{1,7}|[xX][0-9a-fA-F]{1,6})|(\w{2,31}));")
 
@@ -21,9 +23,11 @@ def decode_entities(text: str) -> str:
 
     Unknown names stay as they are. Names in other letter case are known if their lowercase form is, so that lowercasing
     creates no reference. A reference to a format character is removed, one to another non-printing character becomes
-    a space.
+    a space. What was escaped more than ``MAX_ESCAPES`` times is left as it is then: each time is a pass over the text.
     """
-    while "&" in text and (decoded := _REFERENCE.sub(_decode_reference, text)) != text:
+    for _ in range(MAX_ESCAPES):
+        if "&" not in text or (decoded := _REFERENCE.sub(_decode_reference, text)) == text:
+            break
         text = decoded
     return text
 

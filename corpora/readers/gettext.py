@@ -5,21 +5,16 @@ keyboard shortcuts (``_File``, ``&File``, ``~File``). They are not text, and are
 """
 
 import re
-import struct
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-
-import polib
 
 from corpora.entities import decode_entities
 from corpora.errors import InputError
-from corpora.line_files import open_bytes
+from corpora.readers.gettext_catalogues import Message, read_messages
 from corpora.readers.language_codes import list_languages, same_language
 from corpora.task import Pair
 
 MSGID_LANGUAGE = "en"
-MAX_BYTES = 256 << 20  # a catalogue is read into memory; the largest known one has 30 MB
 SUFFIXES = (".po", ".mo", ".gmo")
 
 _CODE = re.compile(r"[a-z]{2,3}([_-][A-Za-z]{2,4})?(@\w+)?")
@@ -34,9 +29,7 @@ def read(paths: list[Path], languages: tuple[str, str]) -> Iterator[Pair]:
         raise InputError(f"catalogues translate from English, so {' or '.join(languages)} must be 'en'", path)
     foreign = languages[0] if languages[1] == MSGID_LANGUAGE else languages[1]
     if not path.is_dir():
-        catalogue = _open(path)
-        _require_language(foreign, catalogue, path)
-        yield from _pairs(catalogue, languages, document=path.name)
+        yield from _pairs(_in_language(foreign, path), languages, document=path.name)
         return
     catalogues = [file for file in sorted(path.rglob("*")) if _is_catalogue(file)]
     wanted = [file for file in catalogues if _is_in_language(foreign, file, path)]
@@ -45,12 +38,12 @@ def read(paths: list[Path], languages: tuple[str, str]) -> Iterator[Pair]:
         rest = f"; it has catalogues in {list_languages(others)}" if others else ""
         raise InputError(f"has no gettext catalogue in the language {foreign!r}{rest}", path)
     for file in wanted:
-        yield from _pairs(_open(file), languages, document=str(file.relative_to(path)))
+        yield from _pairs(read_messages(file), languages, document=str(file.relative_to(path)))
 
 
 def read_catalogue(path: Path, languages: tuple[str, str]) -> Iterator[Pair]:
     """Yield the finished translations of a catalogue, whatever language its header names."""
-    return _pairs(_open(path), languages, document=path.name)
+    return _pairs(read_messages(path), languages, document=path.name)
 
 
 def _is_catalogue(file: Path) -> bool:
@@ -74,17 +67,22 @@ def _languages_named(file: Path, top: Path) -> list[str]:
     return [mark for mark in _language_marks(file, top)[:2] if _CODE.fullmatch(mark)][:1]
 
 
-def _require_language(language: str, catalogue: polib.POFile | polib.MOFile, path: Path) -> None:
-    """Raise InputError if the header names another language. One without a language, or not with a code, may be any."""
-    named = catalogue.metadata.get("Language", "")
-    if _CODE.fullmatch(named) and not same_language(language.split("-")[0], named):
-        raise InputError(f"is in the language {named!r}, not in {language!r}", path)
+def _in_language(language: str, path: Path) -> Iterator[Message]:
+    """Yield the messages of a catalogue; raise InputError if its header names another language.
+
+    A header without a language, or with a name that is no code, may be of any.
+    """
+    for message in read_messages(path):
+        named = message.language or ""
+        if _CODE.fullmatch(named) and not same_language(language.split("-")[0], named):
+            raise InputError(f"is in the language {named!r}, not in {language!r}", path)
+        yield message
 
 
-def _pairs(catalogue: polib.POFile | polib.MOFile, languages: tuple[str, str], document: str) -> Iterator[Pair]:
+def _pairs(messages: Iterable[Message], languages: tuple[str, str], document: str) -> Iterator[Pair]:
     from_english = languages[0] == MSGID_LANGUAGE
-    for entry in catalogue.translated_entries():  # without untranslated, fuzzy and obsolete ones
-        for english, foreign in _texts(entry):
+    for message in messages:
+        for english, foreign in _texts(message):
             # First the entities: "&amp;" has no shortcut.
             english, foreign = without_shortcuts(_plain_text(english), _plain_text(foreign))
             yield Pair(english, foreign, document) if from_english else Pair(foreign, english, document)
@@ -94,14 +92,12 @@ def _plain_text(text: str) -> str:
     return " ".join(decode_entities(text).split())
 
 
-def _texts(entry: polib.POEntry | polib.MOEntry) -> Iterator[tuple[str, str]]:
-    if not entry.msgid_plural:
-        yield entry.msgid, entry.msgstr
+def _texts(message: Message) -> Iterator[tuple[str, str]]:
+    if not message.msgid:  # the header
         return
-    forms = [entry.msgstr_plural[number] for number in sorted(entry.msgstr_plural)]
-    yield entry.msgid, forms[0]
-    if len(forms) == 2:  # with more, it is unknown which one translates the English plural
-        yield entry.msgid_plural, forms[1]
+    yield message.msgid, message.translations[0]
+    if message.msgid_plural and len(message.translations) == 2:  # with more, it is unknown which one is the plural
+        yield message.msgid_plural, message.translations[1]
 
 
 def without_shortcuts(english: str, foreign: str) -> tuple[str, str]:
@@ -116,23 +112,3 @@ def without_shortcuts(english: str, foreign: str) -> tuple[str, str]:
 
 def _words_with(shortcut: re.Pattern[str], text: str) -> set[str]:
     return {word for word in text.split() if shortcut.search(word)}
-
-
-def _open(path: Path) -> polib.POFile | polib.MOFile:
-    parse = polib.pofile if path.name.removesuffix(".gz").endswith(".po") else polib.mofile
-    with tempfile.TemporaryDirectory() as directory, open_bytes(path) as stream:
-        content = stream.read(MAX_BYTES + 1)
-        if len(content) > MAX_BYTES:
-            raise InputError(f"is larger than {MAX_BYTES:,} bytes", path)
-        unpacked = Path(directory) / path.name  # polib takes a string that names no file for content
-        unpacked.write_bytes(content)
-        try:
-            return parse(str(unpacked))
-        except (OSError, ValueError, LookupError, struct.error, AttributeError, OverflowError, MemoryError) as wrong:
-            reason = " ".join(str(wrong).replace(f" {unpacked}", "").split()) or type(wrong).__name__
-            raise InputError(f"is not a valid gettext catalogue ({reason})", path, _line_number(wrong)) from None
-
-
-def _line_number(wrong: Exception) -> int | None:
-    found = re.search(r"\(line (\d+)\)", str(wrong))
-    return int(found[1]) if found else None

@@ -13,14 +13,15 @@ from corpora.readers.language_codes import same_language
 from corpora.task import Pair
 
 # Attributes have a bounded length. Else each of many tags that never close would be searched to the end of the line.
+# Spaces are matched in one way only: with "\s*/?\s*", a row of n spaces would be split in n ways.
 _ATTRIBUTES = r"(?:\s+[\w:.-]{1,50}\s*=\s*(?:\"[^\"]{0,500}\"|'[^']{0,500}'|[^\s\"'<>]{1,500})){0,20}"
 _ELEMENT = re.compile(
     rf"<doc(?P<document>{_ATTRIBUTES})\s*>|</doc\s*>"
-    rf"|<seg(?P<segment>{_ATTRIBUTES})\s*>(?P<text>[^<]*(?:<(?!\s*/?\s*seg\b)[^<]*)*)</seg\s*>",
+    rf"|<seg(?P<segment>{_ATTRIBUTES})\s*>(?P<text>[^<]*(?:<(?!\s*(?:/\s*)?seg\b)[^<]*)*)</seg\s*>",
     re.IGNORECASE,
 )
 _SET = re.compile(rf"<(?:src|ref)set{_ATTRIBUTES}\s*>", re.IGNORECASE)
-_FRAGMENT = re.compile(r"<\s*/?\s*(doc|seg)\b", re.IGNORECASE)  # of an element that is not complete
+_FRAGMENT = re.compile(r"<\s*(?:/\s*)?(doc|seg)\b", re.IGNORECASE)  # of an element that is not complete
 _DOCUMENT = re.compile(r"\bdocid\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
 _IDENTITY = re.compile(r"\bid\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
 

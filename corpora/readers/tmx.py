@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from corpora.errors import InputError
-from corpora.readers.language_codes import list_languages, same_language
+from corpora.readers.language_codes import add_language, list_languages, same_language
 from corpora.readers.xml_events import XmlEvent, read_events
 from corpora.task import Pair
 
@@ -32,7 +32,8 @@ def read(paths: list[Path], languages: tuple[str, str]) -> Iterator[Pair]:
     for event in events:
         unit.take(event)
         if event.name == "tu" and not event.opens:
-            found |= unit.found
+            for language in unit.found:
+                add_language(found, language)
             if unit.source is not None and unit.target is not None:
                 has_pairs = True
                 yield Pair(unit.source, unit.target, unit.document)
@@ -71,7 +72,7 @@ class _TranslationUnit:
             self.document = " ".join(event.text.split())
         elif event.name == "seg" and not event.opens:
             source, target = self._languages
-            self.found.add(self._language)
+            add_language(self.found, self._language)
             if same_language(source, self._language) and self.source is None:
                 self.source = event.text
             elif same_language(target, self._language) and self.target is None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from corpora.errors import InputError
-from corpora.readers.language_codes import list_languages, same_language
+from corpora.readers.language_codes import add_language, list_languages, same_language
 from corpora.readers.xml_events import XmlEvent, read_events
 from corpora.task import Pair
 
@@ -61,7 +61,7 @@ def _sides(
             side = 0 if event.name == "src" else 1
             language = event.attributes.get("lang", languages[side])
             if event.opens and event.name != "hyp":
-                found[side].add(language)
+                add_language(found[side], language)
             fits = same_language(languages[side], language)
             is_wanted = event.opens and event.name != "hyp" and fits and sides[side] is None
             current = {} if is_wanted else None

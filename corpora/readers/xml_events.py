@@ -1,6 +1,8 @@
-"""XML as a stream of events, in bounded memory.
+"""XML as a stream of events, in bounded memory and time.
 
 Files that define entities are refused: entities can expand without bound. The entities of HTML need no definition.
+Files that define defaults of attributes are refused, too: each element would get a copy of them. A tag, a comment or
+another token that has begun is kept in memory and scanned again with every further chunk, so its size is limited.
 """
 
 from collections.abc import Iterator
@@ -14,6 +16,7 @@ from corpora.line_files import MAX_LINE_BYTES, open_bytes
 
 CHUNK_SIZE = 1 << 16  # bytes
 MAX_DEPTH = 100
+MAX_TOKEN_BYTES = MAX_LINE_BYTES  # of a tag with its attributes, a comment or a declaration
 
 
 class XmlEvent(NamedTuple):
@@ -44,6 +47,7 @@ class _Handlers:
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._characters
         parser.EntityDeclHandler = self._entity
+        parser.AttlistDeclHandler = self._attribute_list
         parser.SkippedEntityHandler = self._undefined_entity
         parser.UseForeignDTD(True)  # so that undefined entities are skipped: many files have those of HTML
 
@@ -52,6 +56,10 @@ class _Handlers:
 
     def _entity(self, name: str, *_: object) -> None:
         raise self.fail(f"defines the entity {name!r}; remove entity definitions from the file")
+
+    def _attribute_list(self, element: str, attribute: str, _kind: str, default: str | None, _required: bool) -> None:
+        if default is not None:
+            raise self.fail(f"defines a default of attribute {attribute!r} of {element!r}; remove it from the file")
 
     def _undefined_entity(self, name: str, _is_parameter: bool) -> None:
         text = entity_text(name)
@@ -92,15 +100,21 @@ class _Handlers:
 def read_events(path: Path, *, texts: frozenset[str], skipped: frozenset[str] = frozenset()) -> Iterator[XmlEvent]:
     """Yield the events of a file. Elements in ``texts`` have their text; those in ``skipped`` are left out."""
     handlers = _Handlers(path, texts, skipped)
+    size = 0
     with open_bytes(path) as stream:
         while True:
             chunk = stream.read(CHUNK_SIZE)
+            size += len(chunk)
             try:
                 handlers.parser.Parse(chunk, not chunk)
             except expat.ExpatError as wrong:
                 raise InputError(
                     f"is not well-formed XML ({expat.ErrorString(wrong.code)})", path, wrong.lineno
                 ) from None
+            except (ValueError, LookupError):  # of an encoding that the file declares and expat cannot read
+                raise handlers.fail("is in an encoding that cannot be read; convert it to UTF-8 with iconv") from None
+            if size - handlers.parser.CurrentByteIndex > MAX_TOKEN_BYTES:
+                raise handlers.fail(f"has a tag, comment or declaration of more than {MAX_TOKEN_BYTES:,} bytes")
             yield from handlers.events
             handlers.events.clear()
             if not chunk:
