@@ -4,8 +4,8 @@ The rules (``docs/protocol.md`` explains how each is kept):
 
 1. Sentence k+1 cannot be read before round k is committed.
 2. One feedback per sentence: resending a translation returns the same score, sending a different one is an error.
-3. A score leaves the service only after its round is durable.
-4. Held-out sentences look like any other; references never leave the service.
+3. A score, and in a post-edit phase the reference, leaves the service only after its round is durable.
+4. Held-out sentences look like any other; references of bandit phases never leave the service.
 5. A participant reaches only its own runs.
 
 A round is one conditional write and no read. API keys, participants, phases and token keys are cached for
