@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from banditmt_client.results import OutOfDomainText, Phase, TaskInfo
+from banditmt_client.text import printable
 
 LINE_CHARACTERS = 100
 LABEL_CHARACTERS = 15
@@ -27,12 +28,12 @@ def describe(task: TaskInfo, service: str) -> str:
     lines = [_fact(label, text) for label, text in facts.items() if text]
     if task.out_of_domain is not None:
         lines += [_fact("", url) for url in _addresses(task.out_of_domain, service)]
-    return "\n".join([task.title or "A task without a title", *lines, "", *_table(task.phases)])
+    return "\n".join([printable(task.title or "A task without a title"), *lines, "", *_table(task.phases)])
 
 
 def _fact(label: str, text: str) -> str:
     return textwrap.fill(
-        text,
+        printable(text),
         LINE_CHARACTERS,
         initial_indent=label.ljust(LABEL_CHARACTERS),
         subsequent_indent=" " * LABEL_CHARACTERS,
@@ -51,7 +52,7 @@ def _addresses(text: OutOfDomainText, service: str) -> list[str]:
 
 
 def _table(phases: Sequence[Phase]) -> list[str]:
-    rows = [PHASE_COLUMNS, *map(_row, phases)]
+    rows = [PHASE_COLUMNS, *(tuple(map(printable, _row(phase))) for phase in phases)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(PHASE_COLUMNS))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 

@@ -30,8 +30,8 @@ class Client:
         api_key: The API key that the organiser issued. Default: the environment variable ``BANDITMT_API_KEY``.
         url: The address of the service, such as ``https://host/stage``. Default: the environment variable
             ``BANDITMT_URL``.
-        connect_timeout: Seconds to wait for a connection.
-        read_timeout: Seconds to wait for each part of a response.
+        connect_timeout: Seconds to wait for a connection, and for each step until the request is sent.
+        read_timeout: Seconds to wait for a whole response.
         retries: How often a failed call is retried, 0 or more. Retrying is always safe; see ``connection``.
         anonymous: Whether to send no API key. ``task``, ``phases`` and ``leaderboard`` are public; other calls then
             raise ``AuthenticationError``.

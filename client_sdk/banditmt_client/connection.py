@@ -2,7 +2,8 @@
 
 Retrying is always safe: the service commits a round once, and resending a committed round returns the same response.
 So the client retries after connection errors, timeouts, malformed responses, 429 and 5xx. It waits with exponential
-backoff and jitter, and at least as long as ``Retry-After`` asks. Every other error status is final.
+backoff and jitter, and at least as long as ``Retry-After`` asks. Every other error status is final, and so is a
+response that is too large. A call that waits for seconds logs a warning for every further retry.
 """
 
 from __future__ import annotations
@@ -13,15 +14,24 @@ import logging
 import math
 import platform
 import random
+import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from http.client import HTTPException
 from typing import Any, Protocol
 from urllib.parse import quote
 
 import requests
 from urllib3.exceptions import HTTPError, ReadTimeoutError
 
+from banditmt_client.bounded_http import (
+    ACCEPTED_ENCODING,
+    BoundedAdapter,
+    MalformedResponseError,
+    OversizedResponseError,
+    read_body,
+)
 from banditmt_client.errors import (
     BanditError,
     ConfigurationError,
@@ -31,12 +41,13 @@ from banditmt_client.errors import (
     ServiceError,
     error_for_response,
 )
+from banditmt_client.strict_json import read_json
 
 log = logging.getLogger("banditmt_client")
-log.addHandler(logging.NullHandler())
 
 INITIAL_BACKOFF_SECONDS = 0.25  # doubles with every attempt
 MAX_BACKOFF_SECONDS = 30.0
+QUIET_SECONDS = 2.0  # after which a call that is still retried says so
 MAX_RETRY_AFTER_SECONDS = 300.0  # a service that asks for more is not coming back soon
 FINAL_CODES = frozenset({"quota_exceeded"})  # a 429 that does not go away by waiting
 
@@ -103,11 +114,15 @@ class HttpConnection:
         self._retries = retries
         self._closed = False
         self._session = requests.Session()
-        self._session.headers.update({"Accept": "application/json", "User-Agent": user_agent})
+        self._session.headers.update(
+            {"Accept": "application/json", "Accept-Encoding": ACCEPTED_ENCODING, "User-Agent": user_agent}
+        )
         if api_key is not None:
             self._session.headers["x-api-key"] = api_key
+        # Called without its session, which would read the whole body of a redirect and parse where it leads.
+        self._adapter = BoundedAdapter()
         # Proxies and certificates from the environment, looked up once: requests would do it on every call.
-        self._settings = self._session.merge_environment_settings(url, {}, False, None, None)
+        self._settings: dict[str, Any] = {**self._session.merge_environment_settings(url, {}, True, None, None)}
         self._prepared: dict[tuple[str, str], requests.PreparedRequest] = {}
 
     def __repr__(self) -> str:
@@ -145,6 +160,7 @@ class HttpConnection:
     def close(self) -> None:
         self._closed = True
         self._session.close()
+        self._adapter.close()
 
     def _call(self, method: str, path: str, body: JsonObject | None = None) -> JsonObject:
         """Make one call, and retry it while a retry can succeed."""
@@ -154,25 +170,38 @@ class HttpConnection:
             request = self._prepare(method, path, body)
         except (requests.RequestException, ValueError):
             raise invalid_address_error(self._url) from None
+        begin, handled = time.monotonic(), sys.exc_info()[1]  # a caller may be handling an error of an earlier call
         for attempt in range(self._retries + 1):
             retry_after = None
             try:
-                response = self._session.send(request, timeout=self._timeout, allow_redirects=False, **self._settings)
+                response = self._adapter.send(request, timeout=self._timeout, **self._settings)
+                content = read_body(response)
                 if 200 <= response.status_code < 300:
-                    return _read_object(response)
-                failure: BanditError = _read_error(response)
+                    return _read_object(content)
+                failure: BanditError = _read_error(response, content)
                 if not _is_retryable(failure):
                     raise failure
                 retry_after = _parse_retry_after(response.headers.get("Retry-After"))
-            except (requests.RequestException, HTTPError) as broken:  # some of urllib3's errors pass through requests
-                failure = ConnectionFailedError(_explain(broken, self._url, attempt + 1))
-            except _MalformedResponseError as malformed:
+            except (OSError, HTTPError, HTTPException, ValueError) as broken:
+                # The first is the base of all errors of requests. Some of urllib3 and http.client pass through it.
+                if oversized := _find_cause(broken, OversizedResponseError, handled):
+                    raise ProtocolError(f"{self._url}{path}: {oversized}; check the service address") from None
+                failure = ConnectionFailedError(_explain(broken, handled, self._url, attempt + 1))
+            except MalformedResponseError as malformed:
                 failure = ProtocolError(
                     f"{self._url}{path} did not respond with a JSON object ({malformed}); check the service address"
                 )
             if attempt < self._retries:
                 seconds = _backoff_seconds(attempt, retry_after)
-                log.debug("%s %s: %s; retrying in %.1f s", method, path, failure, seconds)
+                is_late = time.monotonic() - begin + seconds >= QUIET_SECONDS
+                log.log(
+                    logging.WARNING if is_late else logging.DEBUG,
+                    "attempt %d of %d failed, retrying in %.1f s: %s",
+                    attempt + 1,
+                    self._retries + 1,
+                    seconds,
+                    failure,
+                )
                 time.sleep(seconds)
         raise failure
 
@@ -198,23 +227,19 @@ def _path_segment(name: str) -> str:
     return quote(name, safe="", errors="replace")
 
 
-class _MalformedResponseError(Exception):
-    """A response with a success status whose body is not a JSON object."""
-
-
-def _read_object(response: requests.Response) -> JsonObject:
+def _read_object(body: bytes) -> JsonObject:
     try:
-        body = json.loads(response.content)
+        value = read_json(body)
     except ValueError:
-        raise _MalformedResponseError(f"{len(response.content)} bytes") from None
-    if not isinstance(body, dict):
-        raise _MalformedResponseError(type(body).__name__)
-    return body
+        raise MalformedResponseError(f"{len(body):,} bytes") from None
+    if not isinstance(value, dict):
+        raise MalformedResponseError(type(value).__name__)
+    return value
 
 
-def _read_error(response: requests.Response) -> ServiceError:
+def _read_error(response: requests.Response, content: bytes) -> ServiceError:
     try:
-        body = json.loads(response.content)
+        body = read_json(content)
     except ValueError:
         body = None
     body = body if isinstance(body, dict) else {}
@@ -249,12 +274,22 @@ def _backoff_seconds(attempt: int, retry_after: float | None) -> float:
     return backoff if retry_after is None else min(MAX_RETRY_AFTER_SECONDS, retry_after) + backoff / 4
 
 
-def _explain(broken: Exception, url: str, attempts: int) -> str:
+def _explain(broken: Exception, handled: BaseException | None, url: str, attempts: int) -> str:
     # requests has no exception of its own for a body that never ends, so look at the cause.
-    cause = broken.args[0] if broken.args else None
-    late = isinstance(broken, requests.Timeout) or isinstance(cause, ReadTimeoutError)
+    late = isinstance(broken, requests.Timeout) or _find_cause(broken, ReadTimeoutError, handled)
     what = "did not respond in time" if late else "could not be reached"
     return f"{url} {what} ({type(broken).__name__}, {attempts} attempts); check the address and network, then resume"
+
+
+def _find_cause(
+    error: BaseException | None, kind: type[Exception], handled: BaseException | None
+) -> BaseException | None:
+    """Return the first error of a kind among an error and those that led to it, up to one that was handled before."""
+    while error is not None and error is not handled:
+        if isinstance(error, kind):
+            return error
+        error = error.__context__
+    return None
 
 
 def invalid_address_error(url: str) -> ConfigurationError:

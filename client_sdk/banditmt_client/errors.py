@@ -6,6 +6,10 @@ Every message says what is wrong and what to do. Every error has the service's `
 
 from __future__ import annotations
 
+from banditmt_client.text import printable
+
+MAX_MESSAGE_CHARACTERS = 1_000  # of the service's own words
+
 
 class BanditError(Exception):
     """The base class: catch this to catch every error that this package raises.
@@ -17,7 +21,7 @@ class BanditError(Exception):
     """
 
     def __init__(self, message: str, *, code: str = "", status: int = 0, request_id: str = "") -> None:
-        super().__init__(f"{message} [request {request_id}]" if request_id else message)
+        super().__init__(printable(f"{message} [request {request_id}]" if request_id else message))
         self.code = code
         self.status = status
         self.request_id = request_id
@@ -113,7 +117,7 @@ ERRORS_BY_STATUS: dict[int, type[ServiceError]] = {
 
 
 def error_for_response(status: int, code: str, message: str, request_id: str, run: str = "") -> ServiceError:
-    """Return the error for a response whose status is not a success.
+    """Return the error for a response whose status is not a success. Its texts are cut, and safe to print.
 
     Args:
         status: The HTTP status.
@@ -128,8 +132,16 @@ def error_for_response(status: int, code: str, message: str, request_id: str, ru
         or (ServerError if status >= 500 else InvalidRequestError)
     )
     error = kind(
-        message or f"the service responded with status {status}", code=code, status=status, request_id=request_id
+        _excerpt(message) or f"the service responded with status {status}",
+        code=_excerpt(code),
+        status=status,
+        request_id=_excerpt(request_id),
     )
     if isinstance(error, ConflictError):
         error.run = run
     return error
+
+
+def _excerpt(text: str) -> str:
+    is_long = len(text) > MAX_MESSAGE_CHARACTERS
+    return printable(text[:MAX_MESSAGE_CHARACTERS] + "..." if is_long else text)

@@ -18,6 +18,7 @@ from banditmt_client.client import KEY_VARIABLE, URL_VARIABLE, Client
 from banditmt_client.errors import BanditError, ConflictError
 from banditmt_client.line_translator import LineTranslator, TranslatorError
 from banditmt_client.run import Run
+from banditmt_client.text import printable
 
 ROUNDS_PER_REPORT = 100
 
@@ -39,10 +40,8 @@ def play(run: Run, translator: LineTranslator, *, report: IO[str], feedback: boo
         BanditError: A call of the service failed; see ``banditmt_client.errors``.
         TranslatorError: The translator stopped translating.
     """
-    print(
-        f"{run.system}: run {run.id} of phase {run.phase}, at round {run.progress.index:,} of {run.total:,}",
-        file=report,
-    )
+    begin = f"{run.system}: run {run.id} of phase {run.phase}, at round {run.progress.index:,} of {run.total:,}"
+    print(printable(begin), file=report)
     for sentence in run:
         score = run.submit(translator.translate(sentence.source))
         if feedback:

@@ -8,6 +8,10 @@ from datetime import datetime, timezone
 from typing import Any
 
 from banditmt_client.errors import ProtocolError
+from banditmt_client.text import is_one_line
+
+MAX_COUNT = 2**31 - 1  # of rounds and runs
+MAX_FILE_SIZE = 2**63 - 1  # in lines or bytes
 
 
 @dataclass(frozen=True)
@@ -183,12 +187,32 @@ def read_field(response: Mapping[str, Any], name: str, kind: type | tuple[type, 
     """Return one field of a response.
 
     Raises:
-        ProtocolError: The field is missing or has another type, so the response is not that of a banditmt service.
+        ProtocolError: The field is missing, has another type, or is a string with control characters, so the response
+            is not that of a banditmt service.
     """
     value = response.get(name)
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise invalid_field_error(name)
+    if isinstance(value, str) and not is_one_line(value):
+        raise invalid_field_error(name)
     return value
+
+
+def read_count(response: Mapping[str, Any], name: str, *, at_least: int = 0, at_most: int = MAX_COUNT) -> int:
+    """Return a field that is an integer in this range.
+
+    Raises:
+        ProtocolError: The field is missing, not an integer, or out of range.
+    """
+    value: int = read_field(response, name, int)
+    if not at_least <= value <= at_most:
+        raise invalid_field_error(name)
+    return value
+
+
+def read_optional_count(response: Mapping[str, Any], name: str) -> int | None:
+    """Return a field that is an integer of at least 0, or None if it is missing or null; else raise ProtocolError."""
+    return None if response.get(name) is None else read_count(response, name)
 
 
 def read_optional(response: Mapping[str, Any], name: str, kind: type) -> Any:
@@ -226,11 +250,11 @@ def read_sentence(response: Mapping[str, Any]) -> Sentence:
     """Return the sentence that a JSON object describes; raise ``ProtocolError`` if it describes none."""
     return Sentence(
         id=read_field(response, "id", str),
-        index=read_field(response, "index", int),
-        total=read_field(response, "total", int),
+        index=read_count(response, "index"),
+        total=read_count(response, "total"),
         source=read_field(response, "source", str),
         document=read_optional(response, "document", str),
-        position=read_optional(response, "position", int),
+        position=read_optional_count(response, "position"),
     )
 
 
@@ -238,13 +262,13 @@ def read_round(response: Mapping[str, Any]) -> Round:
     """Return the round that a JSON object describes; raise ``ProtocolError`` if it describes none."""
     return Round(
         id=read_field(response, "id", str),
-        index=read_field(response, "index", int),
+        index=read_count(response, "index"),
         source=read_field(response, "source", str),
         translation=read_field(response, "translation", str),
         score=read_score(response),
         post_edit=read_optional(response, "post_edit", str),
         document=read_optional(response, "document", str),
-        position=read_optional(response, "position", int),
+        position=read_optional_count(response, "position"),
     )
 
 
@@ -253,14 +277,14 @@ def read_phase(response: Mapping[str, Any]) -> Phase:
     return Phase(
         name=read_field(response, "phase", str),
         state=read_field(response, "state", str),
-        total=read_field(response, "total", int),
+        total=read_count(response, "total"),
         repeatable=read_field(response, "repeatable", bool),
         feedback=read_optional(response, "feedback", str) or Phase.feedback,
         metric=read_optional(response, "metric", str) or Phase.metric,
         signature=read_optional(response, "signature", str) or Phase.signature,
         opens_at=_read_time(response, "opens_at"),
         closes_at=_read_time(response, "closes_at"),
-        runs_left=read_optional(response, "runs_left", int),
+        runs_left=read_optional_count(response, "runs_left"),
     )
 
 
@@ -290,8 +314,8 @@ def _read_out_of_domain(response: Mapping[str, Any]) -> OutOfDomainText:
     files = [
         OutOfDomainFile(
             language=read_field(file, "language", str),
-            lines=read_field(file, "lines", int),
-            bytes=read_field(file, "bytes", int),
+            lines=read_count(file, "lines", at_most=MAX_FILE_SIZE),
+            bytes=read_count(file, "bytes", at_most=MAX_FILE_SIZE),
             sha256=read_field(file, "sha256", str),
             url=read_optional(file, "url", str),
         )
@@ -314,8 +338,8 @@ def _read_time(response: Mapping[str, Any], name: str) -> datetime | None:
         return None
     try:
         time = datetime.fromisoformat(text.replace("Z", "+00:00"))  # Python 3.10 does not read the Z
-    except ValueError:
-        raise invalid_field_error(name) from None
-    if time.tzinfo is None:
-        raise invalid_field_error(name)
-    return time.astimezone(timezone.utc)
+        if time.tzinfo is not None:
+            return time.astimezone(timezone.utc)
+    except (ValueError, OverflowError):  # such as the first hour of year 1 in the east
+        pass
+    raise invalid_field_error(name)

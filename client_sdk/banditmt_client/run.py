@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any, SupportsFloat
@@ -14,6 +13,8 @@ from banditmt_client.results import (
     Progress,
     Round,
     Sentence,
+    invalid_field_error,
+    read_count,
     read_field,
     read_number,
     read_optional,
@@ -21,6 +22,7 @@ from banditmt_client.results import (
     read_score,
     read_sentence,
 )
+from banditmt_client.text import is_one_line, printable
 
 
 class Run:
@@ -40,15 +42,16 @@ class Run:
         self.id: str = read_field(response, "run", str)
         self.phase: str = read_field(response, "phase", str)
         self.system: str = read_field(response, "system", str)
-        self.total: int = read_field(response, "total", int)
-        self._index: int = read_field(response, "index", int)
+        self.total: int = read_count(response, "total", at_least=1)
+        self._index: int = read_count(response, "index", at_most=self.total)
         self._connection = connection
         self._pending: Sentence | None = None  # served, and not yet translated
         self._last: Round | None = None
         self._cumulative_reward: float | None = None  # unknown until it is asked for
 
     def __repr__(self) -> str:
-        return f"<Run {self.id} of {self.system!r} in {self.phase}: {self._index:,} of {self.total:,} rounds>"
+        run, phase = printable(self.id), printable(self.phase)
+        return f"<Run {run} of {self.system!r} in {phase}: {self._index:,} of {self.total:,} rounds>"
 
     def __iter__(self) -> Iterator[Sentence]:
         """Yield the sentences without a translation, in order.
@@ -75,7 +78,9 @@ class Run:
         """
         if self._pending is None and self._index < self.total:
             try:
-                self._set_pending(read_sentence(self._connection.sentence(self.id)))
+                response = self._connection.sentence(self.id)
+                read_count(response, "index", at_least=self._index, at_most=self.total - 1)
+                self._set_pending(read_sentence(response))
             except RunFinishedError:
                 self._index = self.total
         return self._pending
@@ -115,7 +120,11 @@ class Run:
         response = self._connection.translate(self.id, sentence.id, translation, number)
         score = read_score(response)
         post_edit = read_optional(response, "post_edit", str)
-        following = None if response.get("next") is None else read_sentence(read_field(response, "next", Mapping))
+        following = None
+        if response.get("next") is not None:
+            following = read_sentence(read_field(response, "next", Mapping))
+            if following.index != sentence.index + 1 or following.index >= self.total:
+                raise invalid_field_error("index")
         self._last = Round(
             sentence.id,
             sentence.index,
@@ -160,10 +169,10 @@ class Run:
 
     def _refresh(self) -> None:
         response = self._connection.run(self.id)
-        self._index = read_field(response, "index", int)
-        self._cumulative_reward = read_number(response, "cumulative_reward", at_most=self.total)
-        last = response.get("last")
+        last = read_optional(response, "last", Mapping)
         self._last = None if last is None else read_round(last)
+        self._index = read_count(response, "index", at_most=self.total)
+        self._cumulative_reward = read_number(response, "cumulative_reward", at_most=self.total)
 
     def _set_pending(self, sentence: Sentence) -> None:
         self._pending = sentence
@@ -171,7 +180,6 @@ class Run:
 
 
 MAX_TRANSLATION_CHARACTERS = 4_000  # the limit of the service
-_NOT_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # control characters and lone surrogates
 
 
 def _check_translation(translation: str) -> None:
@@ -182,7 +190,7 @@ def _check_translation(translation: str) -> None:
         raise InvalidTranslationError(
             "the translation is empty: submit your best guess, such as the source sentence itself"
         )
-    if _NOT_TEXT.search(translation):
+    if not is_one_line(translation):
         raise InvalidTranslationError(
             "a translation must be one line of text: remove line breaks, tabs, other control characters and lone "
             "surrogates"

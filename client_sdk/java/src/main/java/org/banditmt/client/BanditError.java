@@ -9,12 +9,14 @@ import java.util.Map;
  */
 @SuppressWarnings("serial") // errors are caught, not serialised
 public class BanditError extends RuntimeException {
+    private static final int MAX_MESSAGE_CHARACTERS = 1_000; // of the service's own words
+
     private final String code;
     private final int status;
     private final String requestId;
 
     BanditError(String message, String code, int status, String requestId) {
-        super(requestId.isEmpty() ? message : message + " [request " + requestId + "]");
+        super(Text.printable(requestId.isEmpty() ? message : message + " [request " + requestId + "]"));
         this.code = code;
         this.status = status;
         this.requestId = requestId;
@@ -193,15 +195,22 @@ public class BanditError extends RuntimeException {
             410, RunFinishedError::new,
             429, ThrottledError::new);
 
-    /** Returns the error for a response whose status is not a success. */
+    /** Returns the error for a response whose status is not a success. Its texts are cut, and safe to print. */
     static ServiceError forResponse(int status, String code, String message, String requestId, String run) {
         Constructor byDefault = status >= 500 ? ServerError::new : InvalidRequestError::new;
         Constructor constructor = BY_CODE.getOrDefault(code, BY_STATUS.getOrDefault(status, byDefault));
-        String text = message.isEmpty() ? "the service responded with status " + status : message;
-        ServiceError error = constructor.make(text, code, status, requestId);
+        String text = message.isEmpty() ? "the service responded with status " + status : excerpt(message);
+        ServiceError error = constructor.make(text, excerpt(code), status, excerpt(requestId));
         if (error instanceof ConflictError) {
             ((ConflictError) error).run = run;
         }
         return error;
+    }
+
+    private static String excerpt(String text) {
+        if (text.codePointCount(0, text.length()) <= MAX_MESSAGE_CHARACTERS) {
+            return Text.printable(text);
+        }
+        return Text.printable(text.substring(0, text.offsetByCodePoints(0, MAX_MESSAGE_CHARACTERS)) + "...");
     }
 }

@@ -9,7 +9,6 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
@@ -36,12 +35,14 @@ import org.banditmt.client.BanditError.ProtocolError;
  *
  * <p>Retrying is always safe: the service commits a round once, and resending a committed round returns the same
  * response. So the client retries after connection errors, timeouts, malformed responses, 429 and 5xx. It waits with
- * exponential backoff and jitter, and at least as long as {@code Retry-After} asks. Every other error status is final.
+ * exponential backoff and jitter, and at least as long as {@code Retry-After} asks. Every other error status is final,
+ * and so is a response that is too large. A call that waits for seconds logs a warning for every further retry.
  */
 final class Connection {
-    private static final Logger LOG = System.getLogger("org.banditmt.client"); // quiet by default
+    private static final Logger LOG = System.getLogger("org.banditmt.client");
 
     private static final double MAX_BACKOFF_SECONDS = 30;
+    private static final double QUIET_SECONDS = 2; // after which a call that is still retried says so
     private static final double MAX_RETRY_AFTER_SECONDS = 300; // a service that asks for more is not coming back soon
     private static final Set<String> FINAL_CODES = Set.of("quota_exceeded"); // a 429 that does not go away by waiting
     private static final String USER_AGENT =
@@ -121,6 +122,7 @@ final class Connection {
             throw new OrderError("this client is closed: create a new one");
         }
         HttpRequest request = request(method, path, body);
+        long begin = System.nanoTime();
         for (int attempt = 0; ; attempt++) {
             BanditError failure;
             OptionalDouble retryAfter = OptionalDouble.empty();
@@ -134,6 +136,8 @@ final class Connection {
                     throw failure;
                 }
                 retryAfter = parseRetryAfter(response.headers().firstValue("Retry-After").orElse(""), Instant.now());
+            } catch (BoundedBody.OversizedException oversized) {
+                throw new ProtocolError(url + path + ": " + oversized.getMessage() + "; check the service address");
             } catch (IOException broken) {
                 failure = new ConnectionFailedError(explain(broken, attempt + 1));
             } catch (Json.MalformedException malformed) {
@@ -143,7 +147,17 @@ final class Connection {
             if (attempt >= retries) {
                 throw failure;
             }
-            pause(backoffSeconds(attempt, retryAfter), method + " " + path + ": " + failure.getMessage());
+            double seconds = backoffSeconds(attempt, retryAfter);
+            boolean isLate = (System.nanoTime() - begin) / 1e9 + seconds >= QUIET_SECONDS;
+            String retry = String.format(
+                    Locale.ROOT,
+                    "attempt %d of %d failed, retrying in %.1f s: %s",
+                    attempt + 1,
+                    retries + 1,
+                    seconds,
+                    failure.getMessage());
+            LOG.log(isLate ? Level.WARNING : Level.DEBUG, retry);
+            pause(seconds);
         }
     }
 
@@ -165,7 +179,7 @@ final class Connection {
 
     /** Makes one attempt. The JDK's own timeout ends when the headers arrive; this one covers the body too. */
     private HttpResponse<byte[]> send(HttpRequest request) throws IOException {
-        CompletableFuture<HttpResponse<byte[]>> response = http.sendAsync(request, BodyHandlers.ofByteArray());
+        CompletableFuture<HttpResponse<byte[]>> response = http.sendAsync(request, head -> new BoundedBody());
         try {
             return response.get(attemptTimeout.toNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException failed) {
@@ -234,8 +248,7 @@ final class Connection {
                 : Math.min(MAX_RETRY_AFTER_SECONDS, retryAfter.getAsDouble()) + backoff / 4;
     }
 
-    private static void pause(double seconds, String why) {
-        LOG.log(Level.DEBUG, () -> String.format(Locale.ROOT, "%s; retrying in %.1f s", why, seconds));
+    private static void pause(double seconds) {
         try {
             TimeUnit.NANOSECONDS.sleep((long) (seconds * 1e9));
         } catch (InterruptedException interrupted) {

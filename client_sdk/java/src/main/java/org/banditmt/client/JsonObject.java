@@ -12,8 +12,9 @@ import java.util.OptionalInt;
 import org.banditmt.client.BanditError.ProtocolError;
 
 /**
- * A JSON object from a response, with typed access to its fields. A field that is missing or has another type means
- * that the response is not that of a banditmt service, so the methods throw a {@link ProtocolError}.
+ * A JSON object from a response, with typed access to its fields. A field that is missing, has another type or is out
+ * of range, or a string with control characters, means that the response is not that of a banditmt service, so the
+ * methods throw a {@link ProtocolError}.
  */
 final class JsonObject {
     private final Map<?, ?> fields;
@@ -23,19 +24,33 @@ final class JsonObject {
     }
 
     String string(String name) {
-        return field(name, String.class);
-    }
-
-    long longInteger(String name) {
-        return field(name, Long.class);
-    }
-
-    int integer(String name) {
-        long value = longInteger(name);
-        if (value != (int) value) {
+        String text = field(name, String.class);
+        if (!Text.isOneLine(text)) {
             throw invalidField(name);
         }
-        return (int) value;
+        return text;
+    }
+
+    /** Returns an integer of at least 0. */
+    long longInteger(String name) {
+        return integer(name, 0L, Long.MAX_VALUE);
+    }
+
+    /** Returns an integer of at least 0. */
+    int integer(String name) {
+        return integer(name, 0, Integer.MAX_VALUE);
+    }
+
+    int integer(String name, int atLeast, int atMost) {
+        return (int) integer(name, (long) atLeast, (long) atMost);
+    }
+
+    private long integer(String name, long atLeast, long atMost) {
+        long value = field(name, Long.class);
+        if (value < atLeast || value > atMost) {
+            throw invalidField(name);
+        }
+        return value;
     }
 
     /** Returns a number between 0 and {@code atMost}. Any other number, such as NaN, would spoil learning. */

@@ -34,8 +34,8 @@ public final class Run implements Iterable<Sentence> {
         id = response.string("run");
         phase = response.string("phase");
         system = response.string("system");
-        total = response.integer("total");
-        index = response.integer("index");
+        total = response.integer("total", 1, Integer.MAX_VALUE);
+        index = response.integer("index", 0, total);
     }
 
     /**
@@ -113,7 +113,9 @@ public final class Run implements Iterable<Sentence> {
     public Optional<Sentence> sentence() {
         if (pending == null && index < total) {
             try {
-                setPending(new Sentence(connection.sentence(id)));
+                JsonObject response = connection.sentence(id);
+                response.integer("index", index, total - 1);
+                setPending(new Sentence(response));
             } catch (RunFinishedError finished) {
                 index = total;
             }
@@ -164,6 +166,9 @@ public final class Run implements Iterable<Sentence> {
         double score = response.score();
         // Reading may throw, so it comes before any field changes.
         Sentence following = response.optionalObject("next").map(Sentence::new).orElse(null);
+        if (following != null && (following.index() != pending.index() + 1 || following.index() >= total)) {
+            throw JsonObject.invalidField("index");
+        }
         last = new Round(pending, translation, score, response.optionalString("post_edit"));
         index = pending.index() + 1;
         cumulativeReward = cumulativeReward == null ? null : Double.valueOf(cumulativeReward + score);
@@ -201,15 +206,17 @@ public final class Run implements Iterable<Sentence> {
 
     @Override
     public String toString() {
-        return String.format(
-                Locale.ROOT, "<Run %s of '%s' in %s: %,d of %,d rounds>", id, system, phase, index, total);
+        return Text.printable(String.format(
+                Locale.ROOT, "<Run %s of '%s' in %s: %,d of %,d rounds>", id, system, phase, index, total));
     }
 
     private void refresh() {
         JsonObject response = connection.run(id);
-        index = response.integer("index");
-        cumulativeReward = response.number("cumulative_reward", total);
-        last = response.optionalObject("last").map(Round::new).orElse(null);
+        Round committed = response.optionalObject("last").map(Round::new).orElse(null);
+        double reward = response.number("cumulative_reward", total);
+        index = response.integer("index", 0, total);
+        cumulativeReward = reward;
+        last = committed;
     }
 
     private void setPending(Sentence sentence) {

@@ -18,6 +18,6 @@ abstract class Value {
 
     @Override
     public final String toString() {
-        return getClass().getSimpleName() + parts();
+        return Text.printable(getClass().getSimpleName() + parts());
     }
 }
