@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from banditmt_client import BanditError, ConfigurationError
+from banditmt_client.text import printable
 from corpora.errors import CorpusError
 from lambdas.errors import BadRequestError, OrganiserError, ServiceError
 from lambdas.registry import UnknownPhaseError
@@ -133,5 +134,5 @@ def _describe(failure: Exception) -> str:
 
 
 def _print_error(message: str, exit_code: int) -> int:
-    typer.echo(f"banditmt: {' '.join(message.split())}", err=True)
+    typer.echo(f"banditmt: {printable(' '.join(message.split()))}", err=True)
     return exit_code

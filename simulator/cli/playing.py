@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from banditmt_client.client import KEY_VARIABLE, URL_VARIABLE
+from banditmt_client.text import printable
 from corpora.task import Task
 from lambdas.registry import Registry, UnknownPhaseError, check_name
 from simulator.cli.folders import DEFAULT_MODELS, DEFAULT_RUNS, ModelsOption, RunsOption
@@ -164,7 +165,7 @@ def _print_results(statuses: Sequence["RunStatus"], *, as_json: bool) -> None:
         for status in statuses:
             mean = "" if status.mean_reward is None else f", mean reward {status.mean_reward:.4f}"
             message = f"; {status.message}" if status.message else ""
-            typer.echo(f"{status.spec.label}: {status.state}, {status.rounds:,} rounds{mean}{message}")
+            typer.echo(printable(f"{status.spec.label}: {status.state}, {status.rounds:,} rounds{mean}{message}"))
     states = {status.state for status in statuses}
     if PlayState.FAILED in states:
         raise typer.Exit(1)

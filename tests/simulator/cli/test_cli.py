@@ -10,6 +10,7 @@ import typer
 
 from simulator import cli
 from task.layout import LayoutError
+from tests.client_sdk.fake_service import KEY, serving
 
 BANDITMT = Path(sys.executable).with_name("banditmt")
 
@@ -99,3 +100,13 @@ def test_a_terminal_without_unicode_is_served_too():
     plain = os.environ | {"PYTHONIOENCODING": "ascii"}
     shown = subprocess.run([BANDITMT, "systems"], env=plain, capture_output=True, text=True, check=False)
     assert (shown.returncode, shown.stderr) == (0, "")
+
+
+def test_an_error_with_text_of_a_service_has_no_escape_sequences(monkeypatch, capsys):
+    with serving(["eins"]) as server:
+        phase = {**server.service.phase(), "phase": "\u202edev"}
+        monkeypatch.setattr(server.service, "phase", lambda: phase)
+        assert cli.run(["play", "copy-source", "--phase", "mock", "--url", server.url, "--api-key", KEY]) == 2
+    assert "\\u202edev" in capsys.readouterr().err
+    assert cli._print_error("\x1b[31mred\x1b]0;title\x07", 1) == 1
+    assert capsys.readouterr().err == "banditmt: \\x1b[31mred\\x1b]0;title\\x07\n"
