@@ -79,7 +79,7 @@ class Run:
         if self._pending is None and self._index < self.total:
             try:
                 response = self._connection.sentence(self.id)
-                read_count(response, "index", at_least=self._index, at_most=self.total - 1)
+                read_count(response, "index", at_most=self.total - 1)
                 self._set_pending(read_sentence(response))
             except RunFinishedError:
                 self._index = self.total

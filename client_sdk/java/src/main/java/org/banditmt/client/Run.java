@@ -114,7 +114,7 @@ public final class Run implements Iterable<Sentence> {
         if (pending == null && index < total) {
             try {
                 JsonObject response = connection.sentence(id);
-                response.integer("index", index, total - 1);
+                response.integer("index", 0, total - 1);
                 setPending(new Sentence(response));
             } catch (RunFinishedError finished) {
                 index = total;
