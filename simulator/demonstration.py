@@ -23,7 +23,7 @@ class LearnerGain:
             return f"{self.row.system} made no difference that can be measured in so few rounds ({change})."
         if self.gain.mean < 0:
             return f"{self.row.system} lost: exploration cost more reward than learning gained ({change})."
-        share = "" if self.row.gap_closed is None else f"; {100 * self.row.gap_closed:.0f} % of the gap to the oracle"
+        share = "" if self.row.gap_closed is None else f"; {100 * self.row.gap_closed:.1f} % of the gap to the oracle"
         return f"{self.row.system} learned ({change}{share})."
 
 

@@ -71,7 +71,7 @@ def test_a_guest_that_plays_the_same_systems_changes_no_gain(store):
         (
             (0.01, 0.02, 0.03),
             0.25,
-            "S learned (+0.0200 per round, 95 % interval +0.0100 to +0.0300; 25 % of the gap to the oracle).",
+            "S learned (+0.0200 per round, 95 % interval +0.0100 to +0.0300; 25.0 % of the gap to the oracle).",
         ),
         ((0.01, 0.02, 0.03), None, "S learned (+0.0200 per round, 95 % interval +0.0100 to +0.0300)."),
     ],
