@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver
 
 from benchmarks.harness.bounds import Bounds
-from benchmarks.harness.http_servers import SENTENCE, KeepAliveClient, ServerProcess, banditmt_server, prepare_store
+from benchmarks.harness.http_servers import KeepAliveClient, ServerProcess, banditmt_server
+from benchmarks.harness.store_setup import SENTENCE, prepare_store
 from simulator.cloud.gateway import Gateway, Handler
 from simulator.cloud.http_messages import Application, HttpRequest, HttpResponse, RejectionReason
 from simulator.cloud.http_server import HttpServer, running
@@ -101,7 +102,7 @@ class EchoPlayer:
         self._client = client
 
     def play(self) -> None:
-        body = {"id": "x" * 50, "translation": SENTENCE}
+        body = {"id": "x" * 71, "translation": SENTENCE}  # as long as the ids of the service
         for _ in range(ROUNDS_PER_SLICE):
             self._client.call("POST", "/v1/runs/abcdefghijklmnopqrstuvwxyz/translations", body)
 
@@ -159,10 +160,10 @@ class ConcurrentPlayers:
             client.close()
 
 
-def measure(
-    servers: dict[str, tuple[type[Player], ServerProcess]], api_key: str, connections: int, bounds: Bounds
-) -> None:
-    """Let all play in turn, print their rates, and check the bound."""
+def play_in_turn(
+    servers: dict[str, tuple[type[Player], ServerProcess]], api_key: str, connections: int
+) -> dict[str, ConcurrentPlayers]:
+    """Let the players of all servers play their slices in turn, and return them."""
     with ExitStack() as stack:
         groups = {
             name: stack.enter_context(closing(ConcurrentPlayers(kind, server, api_key, connections)))
@@ -171,6 +172,14 @@ def measure(
         for _ in range(SLICES):
             for group in groups.values():
                 group.play()
+    return groups
+
+
+def measure(
+    servers: dict[str, tuple[type[Player], ServerProcess]], api_key: str, connections: int, bounds: Bounds
+) -> None:
+    """Let all play in turn, print their rates, and check the bound."""
+    groups = play_in_turn(servers, api_key, connections)
     print(f"\n{connections} keep-alive connection{'s' if connections > 1 else ''}, rounds per second of")
     for name, group in groups.items():
         rate, cpu = (median(column) for column in zip(*group.slices, strict=True))

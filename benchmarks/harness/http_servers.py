@@ -1,22 +1,22 @@
 """Servers in processes of their own, and a client that costs next to nothing."""
 
 import json
+import os
+import re
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lambdas.registry import Registry
-from lambdas.store import open_store
-from lambdas.task_loader import load_phase
-from task.layout import Layout
-from task.phases import Phase
+from benchmarks.harness.store_setup import prepare_store
 
-SENTENCE, REFERENCE = "baumwolle , farbe blau , größe xl", "cotton , blue , size xl"
+
+class TreeError(Exception):
+    """A working tree cannot be measured."""
 
 
 class KeepAliveClient:
@@ -46,22 +46,45 @@ class KeepAliveClient:
 
 
 class ServerProcess(NamedTuple):
-    """A server in its own process."""
+    """A server in its own process, which may have workers."""
 
     pid: int
     port: int
+    workers: tuple[int, ...] = ()
 
     def cpu_seconds(self) -> float:
         """Return the CPU time used so far, which other programs disturb less than a rate."""
-        return time.clock_gettime(~self.pid << 3 | 2)  # how Linux numbers the CPU clock of another process
+        return sum(time.clock_gettime(~pid << 3 | 2) for pid in self._pids())  # how Linux numbers the clocks of others
+
+    def resident_megabytes(self) -> float:
+        """Return the resident memory; pages that its processes share count once."""
+        maps = "".join(Path(f"/proc/{pid}/smaps_rollup").read_text() for pid in self._pids())
+        return sum(int(kilobytes) for kilobytes in re.findall(r"^Pss: +(\d+) kB", maps, re.MULTILINE)) / 1e3
+
+    def _pids(self) -> list[int]:
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text()
+        return [*{self.pid, *self.workers, *map(int, children.split())}]
+
+
+def tree_environment(tree: Path | None) -> dict[str, str]:
+    """Return the environment of a process that uses the packages of a working tree; None is this one."""
+    if tree is None:
+        return dict(os.environ)
+    packages = tree.resolve()  # the process may have another working directory
+    return {**os.environ, "PYTHONPATH": f"{packages}{os.pathsep}{packages / 'client_sdk'}"}
 
 
 @contextmanager
-def banditmt_server(store: str) -> Iterator[ServerProcess]:
-    """Run ``banditmt serve`` on a store."""
+def banditmt_server(
+    store: str, tree: Path | None = None, environment: Mapping[str, str] | None = None
+) -> Iterator[ServerProcess]:
+    """Run ``banditmt serve`` of a working tree on a store, with more variables in its environment."""
     banditmt = str(Path(sys.executable).with_name("banditmt"))
     command = [banditmt, "serve", "--store", store, "--port", "0", "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+    variables = {**tree_environment(tree), **(environment or {})}
+    with subprocess.Popen(
+        command, env=variables, cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
         assert process.stdout is not None
         try:
             yield ServerProcess(process.pid, int(json.loads(process.stdout.readline())["url"].rpartition(":")[2]))
@@ -69,10 +92,13 @@ def banditmt_server(store: str) -> Iterator[ServerProcess]:
             process.terminate()
 
 
-def prepare_store(path: Path, rounds: int, participants: int = 1) -> list[str]:
-    """Create a store with a dev phase of this many rounds. Return the API keys of its participants."""
-    store = open_store(f"sqlite:{path}")
-    load_phase(store, Phase("dev", Layout.plain(rounds), repeatable=True), [(SENTENCE, REFERENCE)] * rounds)
-    keys = [Registry(store).add_participant(f"client-{number}") for number in range(participants)]
-    store.close()
-    return keys
+def prepare_store_in(tree: Path | None, path: Path, rounds: int, participants: int = 1) -> list[str]:
+    """Create a store with the packages of a working tree: another version may have another schema."""
+    if tree is None:
+        return prepare_store(path, rounds, participants)
+    script = Path(__file__).with_name("store_setup.py")
+    command = [sys.executable, str(script), str(path), str(rounds), str(participants)]
+    done = subprocess.run(command, env=tree_environment(tree), cwd=tree, capture_output=True, text=True)
+    if done.returncode:
+        raise TreeError(f"cannot create a store with the packages in {tree}: {done.stderr.strip()[-300:]}")
+    return done.stdout.split()

@@ -26,6 +26,7 @@ SYSTEM = DocumentKind("system")  # named by participant and system
 LOADING_CHECKPOINTS = DocumentKind("loading")  # hashes of the text that was written so far
 AWAITED_TEXT = DocumentKind("awaited")  # hashes of the text that a restored phase still lacks
 
+SEAL = DocumentKind("seal")  # written by ``lambdas.seal``: one document
 ERASURE = DocumentKind("erasure")  # written by ``lambdas.erasure``, and named by the participant
 ARCHIVE_IMPORT = DocumentKind("import")  # written by ``lambdas.archive.importer``: one document
 

@@ -25,7 +25,7 @@ from botocore.exceptions import ConnectionError as NoConnectionError
 
 from lambdas.errors import UnavailableError
 from lambdas.store.documents import Document, DocumentKind
-from lambdas.store.interface import StoreAddressError, StoreError, TextSide
+from lambdas.store.interface import StoreAddressError, StoreError, TextSide, parse_document
 from task.rounds import Round, RoundResult, Run, RunProgress
 
 if TYPE_CHECKING:
@@ -106,10 +106,11 @@ class DynamoDBStore:
 
     def document(self, kind: DocumentKind, name: str) -> Document | None:
         item = self._get(self._task, kind, {"S": name})
-        return json.loads(item["json"]["S"]) if item else None
+        return parse_document(kind, item["json"]["S"]) if item else None
 
     def documents(self, kind: DocumentKind) -> list[Document]:
-        return [json.loads(item["json"]["S"]) for item in self._query(self._task, "pk = :pk", {":pk": {"S": kind}})]
+        items = self._query(self._task, "pk = :pk", {":pk": {"S": kind}})
+        return [parse_document(kind, item["json"]["S"]) for item in items]
 
     def create(self, kind: DocumentKind, name: str, document: Document) -> bool:
         return self._put_if_absent(self._task, _document_item(kind, name, document))
@@ -166,10 +167,12 @@ class DynamoDBStore:
         return to_round(item) if item else None
 
     def progress(self, run: str) -> RunProgress | None:
-        last = next(self._query(self._ledger, "pk = :pk", {":pk": {"S": run}}, newest=True), None)
-        if last is None:
+        newest = list(self._query(self._ledger, "pk = :pk", {":pk": {"S": run}}, newest=2))
+        if not newest:
             return None
-        return RunProgress(_to_run(last), None if int(last["sk"]["N"]) == OPENING_INDEX else to_round(last))
+        if int(newest[0]["sk"]["N"]) == OPENING_INDEX:
+            return RunProgress(_to_run(newest[0]), None)
+        return RunProgress(_to_run(newest[0]), to_round(newest[0]), _link(newest[1]) if len(newest) > 1 else b"")
 
     def rounds(self, run: str, start: int = 0) -> Iterator[Round]:
         values = {":pk": {"S": run}, ":start": {"N": str(start)}}
@@ -178,11 +181,23 @@ class DynamoDBStore:
 
     def results(self, run: str, start: int = 0) -> Iterator[RoundResult]:
         values = {":pk": {"S": run}, ":start": {"N": str(start)}}
-        projection = "sk, clean, #statistics, committed_at"  # statistics is a reserved word
+        projection = "sk, clean, #statistics, committed_at, link"  # statistics is a reserved word
         for item in self._query(self._ledger, "pk = :pk AND sk >= :start", values, projection=projection):
             statistics = bytes(item["statistics"]["B"])
             index, committed_at = int(item["sk"]["N"]), int(item["committed_at"]["N"])
-            yield RoundResult(index, float(item["clean"]["S"]), statistics, committed_at)
+            yield RoundResult(index, float(item["clean"]["S"]), statistics, committed_at, _link(item))
+
+    def openings(self) -> Iterator[tuple[str, Run | None]]:
+        runs: dict[str, None] = {}  # in order, without duplicates
+        scan: Item = {"TableName": self._ledger, "ProjectionExpression": "pk", "ConsistentRead": True}
+        while True:
+            page = _call(lambda: self._client.scan(**scan))
+            runs |= dict.fromkeys(item["pk"]["S"] for item in page["Items"])
+            if "LastEvaluatedKey" not in page:
+                break
+            scan["ExclusiveStartKey"] = page["LastEvaluatedKey"]
+        for run in runs:
+            yield run, self.opening(run)
 
     def restore_rounds(self, rounds: Iterable[Round]) -> None:
         self._put_many(self._ledger, map(_round_item, rounds))
@@ -215,9 +230,9 @@ class DynamoDBStore:
         return True
 
     def _query(
-        self, table: str, condition: str, values: Item, *, newest: bool = False, projection: str | None = None
+        self, table: str, condition: str, values: Item, *, newest: int = 0, projection: str | None = None
     ) -> Iterator[Item]:
-        """Yield all items of a key in order, page by page, or only the newest; whole, or with projected attributes."""
+        """Yield all items of a key in order, page by page, or only so many of the newest, latest first."""
         query: Item = {
             "TableName": table,
             "KeyConditionExpression": condition,
@@ -226,7 +241,7 @@ class DynamoDBStore:
             "ScanIndexForward": not newest,
         }
         if newest:
-            query["Limit"] = 1
+            query["Limit"] = newest
         if projection:
             query |= {"ProjectionExpression": projection, "ExpressionAttributeNames": {"#statistics": "statistics"}}
         while True:
@@ -347,6 +362,8 @@ def _round_item(played: Round) -> Item:
         item["log_probability"] = {"S": repr(played.log_probability)}
     if played.post_edit is not None:
         item["post_edit"] = {"S": played.post_edit}
+    if played.link:
+        item["link"] = {"B": played.link}
     return item
 
 
@@ -376,4 +393,10 @@ def to_round(item: Item) -> Round:
         int(item["committed_at"]["N"]),
         float(item["log_probability"]["S"]) if "log_probability" in item else None,
         item["post_edit"]["S"] if "post_edit" in item else None,
+        _link(item),
     )
+
+
+def _link(item: Item) -> bytes:
+    """Return the link of a round; empty for an opening, and for a round of an earlier version."""
+    return bytes(item["link"]["B"]) if "link" in item else b""

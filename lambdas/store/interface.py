@@ -11,6 +11,7 @@ Every method holds to three rules:
   repeated without harm.
 """
 
+import json
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Protocol
@@ -26,6 +27,17 @@ class StoreError(OrganiserError):
 
 class StoreAddressError(StoreError, ValueError):
     """The text is not the address of a store."""
+
+
+def parse_document(kind: DocumentKind, text: str) -> Document:
+    """Return the document that a text in the store holds. Raises StoreError if it is damaged."""
+    try:
+        document = json.loads(text)
+    except (TypeError, ValueError):
+        document = None
+    if not isinstance(document, dict):
+        raise StoreError(f"a document of kind {kind} in the store is damaged: restore a backup")
+    return document
 
 
 class TextSide(StrEnum):
@@ -132,6 +144,12 @@ class Store(Protocol):
         """Yield the results of the same rounds, which are a fraction of the data of ``rounds``."""
 
     # the ledger, for organisers only
+
+    def openings(self) -> Iterator[tuple[str, Run | None]]:
+        """Yield the id of every run that has anything in the ledger, with its opening, or None if that is missing.
+
+        Reads the whole ledger.
+        """
 
     def restore_rounds(self, rounds: Iterable[Round]) -> None:
         """Write rounds that were committed in another store, in large batches. Idempotent.

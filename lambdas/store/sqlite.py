@@ -9,6 +9,10 @@ scores were sent. That is good enough for simulations, which can be run again, a
 All writers share one connection, and all readers another. In WAL mode a reader never waits for a writer. On a shared
 connection it would: for a writer of its own process that waits for another process.
 
+With ``FULL``, writes that arrive while the disk is busy are committed together, with one flush for all of them, and
+each is acknowledged after it (see ``group_commit``). With ``normal`` there is no flush to share, and a commit takes
+less time than handing it to another thread.
+
 A lock timeout, a full disk and a read-only file are operational errors in SQLite. The organiser can solve them, and the
 client can then repeat its request, so they become ``UnavailableError``.
 """
@@ -27,7 +31,8 @@ from weakref import WeakSet
 
 from lambdas.errors import UnavailableError
 from lambdas.store.documents import Document, DocumentKind
-from lambdas.store.interface import StoreAddressError, StoreError, TextSide
+from lambdas.store.group_commit import TakeGroup, WriteQueue, commit_group
+from lambdas.store.interface import StoreAddressError, StoreError, TextSide, parse_document
 from lambdas.store.sqlite_schema import check_file, create_or_upgrade
 from task.atomic_files import PRIVATE, staged_file
 from task.rounds import Round, RoundResult, Run, RunProgress
@@ -42,7 +47,7 @@ _SYNCHRONOUS_MODES = ("full", "normal")
 _RUN_COLUMNS = "runs.id, participant, phase, system, attempt, opened_at, key"
 _ROUND_COLUMNS = (
     "position, translation, shown, clean, statistics, shown_ticks, clean_ticks, committed_at, "
-    "log_probability, post_edit"
+    "log_probability, post_edit, coalesce(link, x'')"
 )
 # One statement is one transaction. The round is written if its run and its predecessor exist, and it does not exist
 # itself. (INSERT ... SELECT would read the table that it writes, so SQLite would create a temporary table every time.)
@@ -53,16 +58,16 @@ INSERT INTO rounds ({columns}) VALUES (
     {values})
 ON CONFLICT DO NOTHING
 """
-_CLASSIC_COLUMNS = "run, position, translation, shown, clean, statistics, shown_ticks, clean_ticks, committed_at"
-_CLASSIC_VALUES = "?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9"
+_CLASSIC_COLUMNS = "run, position, translation, shown, clean, statistics, shown_ticks, clean_ticks, committed_at, link"
+_CLASSIC_VALUES = "?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10"
 # Nearly all rounds have neither a log-probability nor a post-edit, and binding two empty values costs time.
 _APPEND_CLASSIC = _APPEND.format(columns=_CLASSIC_COLUMNS, values=_CLASSIC_VALUES)
 _APPEND_WHOLE = _APPEND.format(
-    columns=f"{_CLASSIC_COLUMNS}, log_probability, post_edit", values=f"{_CLASSIC_VALUES}, ?10, ?11"
+    columns=f"{_CLASSIC_COLUMNS}, log_probability, post_edit", values=f"{_CLASSIC_VALUES}, ?11, ?12"
 )
 _RUN_OR_PREDECESSOR_MISSING = "NOT NULL constraint failed: rounds.run"
 _RESTORE = """
-INSERT INTO rounds SELECT number, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 FROM runs WHERE id = ?1
+INSERT INTO rounds SELECT number, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?11, ?12, ?10 FROM runs WHERE id = ?1
 ON CONFLICT DO NOTHING
 """
 
@@ -74,9 +79,11 @@ class SQLiteStore:
         if synchronous not in _SYNCHRONOUS_MODES:
             raise StoreAddressError(f"synchronous is {' or '.join(_SYNCHRONOUS_MODES)}, but got {synchronous!r}")
         self.path, self.synchronous = path, synchronous
-        self._is_file = str(path) != IN_MEMORY  # without one, a second connection would be a second database
+        self.is_file = str(path) != IN_MEMORY  # without one, a second connection would be a second database
         self._write_lock = RLock()  # SQLite has one writer at a time anyway
-        self._read_lock = RLock() if self._is_file else self._write_lock
+        self._read_lock = RLock() if self.is_file else self._write_lock
+        self._writes = WriteQueue(self._commit)
+        self._groups_commits = synchronous == "full"
         self._writer: sqlite3.Connection | None = None
         self._reader: sqlite3.Connection | None = None
         self._parent_connections: list[sqlite3.Connection | None] = []
@@ -96,11 +103,11 @@ class SQLiteStore:
     def prepare(self) -> None:
         if not self.path.parent.is_dir():
             raise StoreError(f"the folder of the store does not exist: {self.path.parent}")
-        if self._is_file and self._writer is None:
+        if self.is_file and self._writer is None:
             check_file(self.path)
         # The file holds references and token keys, so only its owner may read it. SQLite gives its log the mode of the
         # file, so the file must exist first.
-        if self._is_file and not self.path.exists():
+        if self.is_file and not self.path.exists():
             with suppress(OSError):  # the statement below reports what is wrong with the path
                 os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
         with self._write_lock:
@@ -135,11 +142,11 @@ class SQLiteStore:
 
     def document(self, kind: DocumentKind, name: str) -> Document | None:
         rows = self._fetch_all("SELECT json FROM documents WHERE kind = ? AND name = ?", (kind, name))
-        return json.loads(rows[0][0]) if rows else None
+        return parse_document(kind, rows[0][0]) if rows else None
 
     def documents(self, kind: DocumentKind) -> list[Document]:
         rows = self._fetch_all("SELECT json FROM documents WHERE kind = ? ORDER BY name", (kind,))
-        return [json.loads(text) for (text,) in rows]
+        return [parse_document(kind, text) for (text,) in rows]
 
     def create(self, kind: DocumentKind, name: str, document: Document) -> bool:
         insert = "INSERT INTO documents VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
@@ -190,9 +197,9 @@ class SQLiteStore:
         return next(self._select_rounds(run, "AND position = ?", (index,)), None)
 
     def progress(self, run: str) -> RunProgress | None:
-        last = next(self._select_rounds(run, "ORDER BY position DESC LIMIT 1"), None)
-        if last is not None:
-            return RunProgress(last.run, last)
+        newest = list(self._select_rounds(run, "ORDER BY position DESC LIMIT 2"))
+        if newest:
+            return RunProgress(newest[0].run, newest[0], newest[1].link if len(newest) > 1 else b"")
         opened = self.opening(run)
         return None if opened is None else RunProgress(opened, None)
 
@@ -205,7 +212,7 @@ class SQLiteStore:
             start = page[-1].index + 1
 
     def results(self, run: str, start: int = 0) -> Iterator[RoundResult]:
-        query = """SELECT position, clean, statistics, committed_at FROM rounds
+        query = """SELECT position, clean, statistics, committed_at, coalesce(link, x'') FROM rounds
             WHERE run = (SELECT number FROM runs WHERE id = ?) AND position >= ? ORDER BY position LIMIT ?"""
         while True:
             page = self._fetch_all(query, (run, start, PAGE_ROUNDS))
@@ -213,6 +220,13 @@ class SQLiteStore:
             if len(page) < PAGE_ROUNDS:
                 return
             start = page[-1][0] + 1
+
+    def openings(self) -> Iterator[tuple[str, Run | None]]:
+        for row in self._fetch_all(f"SELECT {_RUN_COLUMNS} FROM runs", ()):
+            yield row[0], Run(*row)
+        orphans = "SELECT DISTINCT run FROM rounds WHERE run NOT IN (SELECT number FROM runs)"
+        for (number,) in self._fetch_all(orphans, ()):
+            yield f"number {number}", None  # only the opening tells its id
 
     def restore_rounds(self, rounds: Iterable[Round]) -> None:
         pending = iter(rounds)
@@ -246,6 +260,7 @@ class SQLiteStore:
         """
         self._parent_connections += [self._writer, self._reader]
         self._writer = self._reader = None
+        self._writes = WriteQueue(self._commit)  # those of the parent's threads are not the child's to commit
 
     # the connections
 
@@ -256,7 +271,7 @@ class SQLiteStore:
         return self._writer
 
     def _reader_connection(self) -> sqlite3.Connection:
-        if not self._is_file:
+        if not self.is_file:
             return self._writer_connection()
         if self._reader is None:
             self._reader = self._connect()
@@ -281,13 +296,26 @@ class SQLiteStore:
                 return self._reader_connection().execute(query, values).fetchall()
             except sqlite3.OperationalError as failure:
                 raise UnavailableError from failure
+            except sqlite3.DatabaseError as failure:
+                raise self._damage_error(failure) from failure
 
     def _execute(self, statement: str, values: Sequence[Any]) -> int:
-        with self._write_lock:
-            try:
+        """Execute and commit one statement; return its number of rows."""
+        try:
+            if self._groups_commits:
+                return self._writes.commit(statement, values)
+            with self._write_lock:
                 return self._writer_connection().execute(statement, values).rowcount
-            except sqlite3.OperationalError as failure:
-                raise UnavailableError from failure
+        except sqlite3.OperationalError as failure:
+            raise UnavailableError from failure
+        except sqlite3.IntegrityError:  # of the data, not of the file
+            raise
+        except sqlite3.DatabaseError as failure:
+            raise self._damage_error(failure) from failure
+
+    def _commit(self, take_group: TakeGroup) -> None:
+        with self._write_lock:
+            commit_group(self._writer_connection(), take_group())
 
     def _execute_many(self, statement: str, rows: list[Any]) -> None:
         """Execute one statement for many rows, in one transaction."""
@@ -299,9 +327,16 @@ class SQLiteStore:
                 connection.commit()
             except sqlite3.OperationalError as failure:
                 raise UnavailableError from failure
+            except sqlite3.IntegrityError:
+                raise
+            except sqlite3.DatabaseError as failure:
+                raise self._damage_error(failure) from failure
             finally:  # even after an interrupt: nothing else is committed while a transaction is open
                 if connection.in_transaction:
                     connection.rollback()
+
+    def _damage_error(self, failure: sqlite3.DatabaseError) -> StoreError:
+        return StoreError(f"the store {self.path} is damaged ({failure}): restore a backup")
 
 
 def _round_values(played: Round) -> tuple[Any, ...]:
@@ -319,6 +354,7 @@ def _classic_values(played: Round) -> tuple[Any, ...]:
         played.observed_ticks,
         played.true_ticks,
         played.committed_at,
+        played.link or None,
     )
 
 

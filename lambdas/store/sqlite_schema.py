@@ -15,7 +15,8 @@ from urllib.parse import quote
 from lambdas.store.interface import StoreError
 
 APPLICATION_ID = int.from_bytes(b"bdmt")
-SCHEMA_VERSION = 2  # 1: version 0.1, without the log-probabilities and post-edits of rounds
+# 1: version 0.1, without the log-probabilities and post-edits of rounds; 2: without their links
+SCHEMA_VERSION = 3
 
 _TABLES = {
     "documents": """
@@ -35,11 +36,11 @@ _TABLES = {
         run INTEGER NOT NULL, position INTEGER NOT NULL, translation TEXT NOT NULL,
         shown REAL NOT NULL, clean REAL NOT NULL, statistics BLOB NOT NULL,
         shown_ticks INTEGER NOT NULL, clean_ticks INTEGER NOT NULL, committed_at INTEGER NOT NULL,
-        log_probability REAL, post_edit TEXT,
+        log_probability REAL, post_edit TEXT, link BLOB,
         PRIMARY KEY (run, position)
     ) WITHOUT ROWID""",
 }
-_ADDED_COLUMNS = {"log_probability": "REAL", "post_edit": "TEXT"}  # of rounds, since schema version 1
+_ADDED_COLUMNS = {"log_probability": "REAL", "post_edit": "TEXT", "link": "BLOB"}  # of rounds, since schema version 1
 
 
 def check_file(path: Path) -> None:

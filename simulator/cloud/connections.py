@@ -7,6 +7,7 @@ connections locks no other client out.
 
 import contextlib
 import ipaddress
+import mmap
 import socket
 import threading
 import time
@@ -50,6 +51,30 @@ class OpenConnection:
             self.socket.shutdown(how)
 
 
+class ConnectionCounts:
+    """How many connections each of several forked processes has, so that they share the work evenly.
+
+    Each process changes only its own number, in memory that all of them see.
+    """
+
+    def __init__(self, processes: int) -> None:
+        self._counts = memoryview(mmap.mmap(-1, 8 * processes)).cast("q")
+        self._own = 0
+
+    def use(self, process: int) -> None:
+        """Let this process be one of them. Another one, which it replaces, may have had its number before."""
+        self._own = process
+        self.publish(0)
+
+    def publish(self, count: int) -> None:
+        """Tell the other processes how many connections this one has."""
+        self._counts[self._own] = count
+
+    def has_more_than_another(self) -> bool:
+        """Return whether this process has more connections than one of the others."""
+        return self._counts[self._own] > min(self._counts)
+
+
 class ConnectionTable:
     """The open connections: at most ``limit``, of which at most ``per_network`` from one network.
 
@@ -88,6 +113,9 @@ class ConnectionTable:
     def finish_work(self, connection: OpenConnection) -> None:
         """End the protection that ``start_work`` gave."""
         connection.waiting_since = time.monotonic()
+
+    def __len__(self) -> int:
+        return len(self._open)
 
     def all(self) -> list[OpenConnection]:
         with self._lock:

@@ -7,7 +7,7 @@ import gzip
 import importlib
 import json
 import logging
-import uuid
+import random
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -130,7 +130,7 @@ class Gateway:
 
     def respond(self, request: HttpRequest) -> HttpResponse:
         """Route, authenticate, throttle, validate and call the function, in API Gateway's order."""
-        request_id = str(uuid.uuid4())
+        request_id = _new_request_id()
         match = self._authenticated_route(request, request_id)
         if isinstance(match, HttpResponse):
             return match
@@ -150,13 +150,13 @@ class Gateway:
 
     def reject_early(self, request: HttpRequest) -> HttpResponse | None:
         """Return the rejection of a request without a route or a valid key, or None. Needs no body."""
-        match = self._authenticated_route(request, str(uuid.uuid4()))
+        match = self._authenticated_route(request, _new_request_id())
         return match if isinstance(match, HttpResponse) else None
 
     def reject(self, reason: RejectionReason) -> HttpResponse:
         """Return the response of API Gateway for a request that the server rejects."""
         default = "DEFAULT_4XX" if reason.value < 500 else "DEFAULT_5XX"
-        return self._gateway_response(RESPONSE_TYPES.get(reason, default), reason.value, str(uuid.uuid4()))
+        return self._gateway_response(RESPONSE_TYPES.get(reason, default), reason.value, _new_request_id())
 
     def _authenticated_route(self, request: HttpRequest, request_id: str) -> RouteMatch | HttpResponse:
         """Return the route of a request with a valid key, or the response that rejects it."""
@@ -237,6 +237,15 @@ class Gateway:
         ]
         body = wording.body.replace("$context.requestId", request_id)
         return HttpResponse(wording.status or default_status, headers, body.encode())
+
+
+def _new_request_id() -> str:
+    """Return a random UUID, as ``uuid.uuid4`` does in four times the time. No one must be unable to guess it."""
+    digits = f"{random.getrandbits(128) & _UUID_MASK | _UUID_VERSION:032x}"
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+
+_UUID_MASK, _UUID_VERSION = ~(0xF000_C000 << 48), 0x4000_8000 << 48  # version 4, variant 2 (RFC 9562)
 
 
 def _unavailable_response(error: UnavailableError, request_id: str) -> HttpResponse:

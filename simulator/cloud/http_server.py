@@ -20,7 +20,7 @@ from io import BufferedReader
 from typing import Any
 from urllib.parse import quote
 
-from simulator.cloud.connections import ConnectionTable, OpenConnection, network_of
+from simulator.cloud.connections import ConnectionCounts, ConnectionTable, OpenConnection, network_of
 from simulator.cloud.http_messages import (
     Application,
     FilePart,
@@ -35,8 +35,10 @@ from simulator.cloud.request_head import RequestHead, read_request_head
 access_log = logging.getLogger(f"{__name__}.access")
 log = logging.getLogger(__name__)
 
+HEAD_START_SECONDS = 0.002  # of a process with fewer connections: more than it needs to wake up and accept one
 MAX_UNCHECKED_BODY_BYTES = 4_096  # read before the application sees the head: enough for a round
 
+_PHRASES = {int(status): status.phrase for status in HTTPStatus}
 _LENGTH = re.compile(r"[0-9]{1,18}")
 
 
@@ -66,6 +68,9 @@ class Deadlines:
         self._interval = interval
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="deadlines", daemon=True)
+
+    def begin(self) -> None:
+        """Start the watching thread."""
         self._thread.start()
 
     def start(self, seconds: float, on_timeout: Callable[[], None]) -> object:
@@ -93,7 +98,10 @@ class Deadlines:
 
 
 class HttpServer(socketserver.ThreadingTCPServer):
-    """Serves ``application`` until it is stopped. ``server_port`` is the actual port if port 0 was requested."""
+    """Serves ``application`` until it is stopped. ``server_port`` is the actual port if port 0 was requested.
+
+    It has no threads before ``serve_forever``, so a process can fork before, and its children serve the same port.
+    """
 
     daemon_threads = True
     allow_reuse_address = True
@@ -114,6 +122,8 @@ class HttpServer(socketserver.ThreadingTCPServer):
         if ":" in address[0]:
             self.address_family = socket.AF_INET6
         super().__init__(address, ConnectionHandler)  # which ``_handle`` calls
+        self.socket.setblocking(False)  # another process may be faster to accept the connection that this one has seen
+        self.peers: ConnectionCounts | None = None  # if other processes serve the same port
         self.deadlines = Deadlines()
         self.unsuccessful_connections = BucketTable(
             ThrottleSettings(self.limits.unsuccessful_connections_per_second, burst=self.limits.connections_per_address)
@@ -128,6 +138,20 @@ class HttpServer(socketserver.ThreadingTCPServer):
     def url(self) -> str:
         host = str(self.server_address[0])
         return f"http://[{host}]:{self.server_port}" if ":" in host else f"http://{host}:{self.server_port}"
+
+    def get_request(self) -> Any:
+        """Accept a connection, but let another process be faster that has fewer of them."""
+        if self.peers is not None and self.peers.has_more_than_another():
+            time.sleep(HEAD_START_SECONDS)
+        return super().get_request()
+
+    def service_actions(self) -> None:  # called after every connection, and several times a second
+        if self.peers is not None:
+            self.peers.publish(len(self.connections))
+
+    def serve_forever(self, poll_interval: float = 0.5) -> None:
+        self.deadlines.begin()
+        super().serve_forever(poll_interval)
 
     def verify_request(self, request: Any, client_address: Any) -> bool:  # noqa: ARG002
         """Return whether the address may open another connection now. If not, it is closed without a response.
@@ -351,8 +375,7 @@ class ConnectionHandler(socketserver.StreamRequestHandler):
 
 def _encode(response: HttpResponse, *, close: bool, send_body: bool) -> bytes:
     status = response.status
-    phrase = HTTPStatus(status).phrase if status in HTTPStatus.__members__.values() else "Unknown"
-    lines = [f"HTTP/1.1 {status} {phrase}", f"Date: {_http_date()}"]
+    lines = [f"HTTP/1.1 {status} {_PHRASES.get(status, 'Unknown')}", f"Date: {_http_date()}"]
     lines += [f"{name}: {value}" for name, value in response.headers]
     if status not in (204, 304):
         lines.append(f"Content-Length: {response.content_length}")

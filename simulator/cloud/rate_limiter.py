@@ -1,18 +1,20 @@
-"""Throttling and quotas, as a stage of API Gateway and its usage plan apply them."""
+"""Throttling and quotas, as a stage of API Gateway and its usage plan apply them.
 
-import threading
+Processes that are forked from one process share its limits: what one admits, another counts.
+"""
+
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TypeVar
+
+from simulator.cloud.shared_table import SharedLock, SharedTable, shared_lock
 
 PERIOD_SECONDS = {"DAY": 86_400, "WEEK": 604_800, "MONTH": 2_592_000}  # MONTH: 30 days here, a calendar month on AWS
-MAX_KEYS = 10_000  # with state; the least recently used key is forgotten first, and starts afresh
+# Keys and networks with state. One that was not used for long is forgotten for another, and then starts afresh.
+MAX_KEYS = MAX_NETWORKS = 32_768
 
-MAX_NETWORKS = 10_000  # likewise, in each table
-
-Entry = TypeVar("Entry")
+BUCKET = "dd"  # the numbers of a bucket in a table: its tokens, and when it was refilled
 MethodPath = tuple[str, str]  # an HTTP method and the path of a route
 
 
@@ -63,35 +65,35 @@ class TokenBucket:
         return True
 
 
+def _take(buckets: SharedTable, name: str, settings: ThrottleSettings, now: float) -> bool:
+    """Take one token from the bucket of a name, which is full if it is new; return False if there is none."""
+    place = buckets.place(name)
+    tokens, refilled = buckets.read(place) or (settings.burst, now)
+    bucket = TokenBucket(settings, tokens, refilled)
+    is_taken = bucket.take(now)
+    buckets.write(place, bucket.tokens, bucket.refilled)
+    return is_taken
+
+
 class BucketTable:
-    """A token bucket for each network. The least recently seen network is forgotten first. Safe to share."""
+    """A token bucket for each network. Safe to share between threads and forked processes."""
 
     def __init__(self, settings: ThrottleSettings, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._settings, self._clock = settings, clock
-        self._buckets: dict[str, TokenBucket] = {}
-        self._lock = threading.Lock()
+        self._settings, self._clock, self._lock = settings, clock, shared_lock()
+        self._buckets = SharedTable(MAX_NETWORKS, BUCKET)
 
     def take(self, network: str) -> bool:
         """Take one token from the bucket of a network; return False if there is none."""
         now = self._clock()
         with self._lock:
-            bucket = self._buckets.pop(network, None) or TokenBucket(self._settings, self._settings.burst, now)
-            _add_newest(self._buckets, network, bucket, MAX_NETWORKS)
-            return bucket.take(now)
+            return _take(self._buckets, network, self._settings, now)
 
     def give_back(self, network: str) -> None:
         """Give back one token that was taken."""
         with self._lock:
-            bucket = self._buckets.get(network)
-            if bucket is not None:
-                bucket.tokens = min(self._settings.burst, bucket.tokens + 1)
-
-
-@dataclass(slots=True)
-class _KeyUsage:
-    bucket: TokenBucket | None
-    requests: int = 0  # in the period
-    period: int = -1
+            place = self._buckets.place(network)
+            tokens, refilled = self._buckets.read(place) or (self._settings.burst, self._clock())
+            self._buckets.write(place, min(self._settings.burst, tokens + 1), refilled)
 
 
 @dataclass(slots=True)
@@ -108,27 +110,28 @@ class RateLimiter:
     methods: Mapping[MethodPath, ThrottleSettings] = field(default_factory=dict)
     rejections: ThrottleSettings | None = None  # of each network
     clock: Callable[[], float] = time.time
-    _stage_bucket: TokenBucket | None = field(init=False, default=None)
-    _method_buckets: dict[MethodPath, TokenBucket | None] = field(init=False, default_factory=dict)
-    _keys: dict[str, _KeyUsage] = field(init=False, default_factory=dict)
+    _keys: SharedTable = field(init=False)  # buckets
+    _routes: SharedTable = field(init=False)  # buckets of the stage and of methods
+    _quotas: SharedTable = field(init=False)  # periods, and how many requests each key made in it
     _networks: BucketTable | None = field(init=False, default=None)
-    _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
+    _lock: SharedLock = field(init=False, default_factory=shared_lock)
 
     def __post_init__(self) -> None:
-        self._stage_bucket = self._full_bucket(self.stage)
-        self._method_buckets = {method: self._full_bucket(settings) for method, settings in self.methods.items()}
+        routes = 1 + len(self.methods)
+        self._keys, self._routes = SharedTable(MAX_KEYS, BUCKET), SharedTable(routes, BUCKET, ways=routes)
+        self._quotas = SharedTable(MAX_KEYS, "qq")
         self._networks = BucketTable(self.rejections, clock=self.clock) if self.rejections else None
 
     def admit(self, key: str | None, method: MethodPath = ("", "")) -> Admission:
         """Count one request, made with or without a key. Pass only keys that exist, because each takes memory."""
-        now, shared = self.clock(), self._method_buckets.get(method, self._stage_bucket)
+        now = self.clock()
+        name, shared = ("".join(method), self.methods[method]) if method in self.methods else ("stage", self.stage)
         with self._lock:
-            usage = self._usage(key) if key is not None else None
-            if usage and usage.bucket and not usage.bucket.take(now):
+            if key is not None and self.per_key and not _take(self._keys, key, self.per_key, now):
                 return Admission.THROTTLED
-            if shared and not shared.take(now):
+            if shared and not _take(self._routes, name, shared, now):
                 return Admission.THROTTLED
-            if usage and self.quota and not self._spend(usage, self.quota, now):
+            if key is not None and self.quota and not self._spend(key, self.quota, now):
                 return Admission.QUOTA_EXCEEDED
             return Admission.ADMITTED
 
@@ -137,27 +140,13 @@ class RateLimiter:
         admitted = self._networks is None or self._networks.take(network)
         return Admission.ADMITTED if admitted else Admission.THROTTLED
 
-    def _usage(self, key: str) -> _KeyUsage:
-        usage = self._keys.pop(key, None) or _KeyUsage(self._full_bucket(self.per_key))
-        _add_newest(self._keys, key, usage, MAX_KEYS)
-        return usage
-
-    def _full_bucket(self, settings: ThrottleSettings | None) -> TokenBucket | None:
-        return TokenBucket(settings, settings.burst, self.clock()) if settings else None
-
-    @staticmethod
-    def _spend(usage: _KeyUsage, quota: QuotaSettings, now: float) -> bool:
+    def _spend(self, key: str, quota: QuotaSettings, now: float) -> bool:
         period = int(now // quota.seconds)
-        if usage.period != period:
-            usage.period, usage.requests = period, 0
-        if usage.requests >= quota.limit:
+        place = self._quotas.place(key)
+        known, requests = self._quotas.read(place) or (period, 0)
+        if known != period:
+            requests = 0
+        if requests >= quota.limit:
             return False
-        usage.requests += 1
+        self._quotas.write(place, period, requests + 1)
         return True
-
-
-def _add_newest(entries: dict[str, Entry], key: str, entry: Entry, capacity: int) -> None:
-    """Add an entry as the newest; if there are more than ``capacity``, drop the oldest."""
-    entries[key] = entry
-    if len(entries) > capacity:
-        del entries[next(iter(entries))]

@@ -186,6 +186,28 @@ class TestLedger:
             assert list(store.rounds(OTHER.id)) == [played(index, OTHER) for index in range(30)]
 
 
+class TestLinks:
+    def test_a_round_keeps_its_link(self, store):
+        store.open_run(RUN)
+        rounds = [played(index, link=bytes([7] * 15 + [index])) for index in range(3)]
+        assert all(store.append(each) for each in rounds)
+        assert list(store.rounds(RUN.id)) == rounds
+        assert [each.link for each in store.results(RUN.id)] == [each.link for each in rounds]
+
+    def test_the_progress_has_the_link_before_the_last_round(self, store):
+        store.open_run(RUN)
+        store.append(played(0, link=b"0" * 16))
+        assert store.progress(RUN.id).link_before == b""
+        store.append(played(1, link=b"1" * 16))
+        assert store.progress(RUN.id) == RunProgress(RUN, played(1, link=b"1" * 16), b"0" * 16)
+
+    def test_all_runs_of_the_ledger(self, store):
+        store.open_run(RUN)
+        store.open_run(OTHER)
+        store.append(played(0))
+        assert sorted(store.openings()) == [(RUN.id, RUN), (OTHER.id, OTHER)]
+
+
 def test_preparing_again_keeps_everything(store):
     store.replace("kind", "name", {"v": 1})
     store.prepare()

@@ -273,3 +273,10 @@ class TestBackups:
         with pytest.raises(StoreError, match=r"cannot write the backup .*nowhere"):
             sqlite.backup(tmp_path / "nowhere" / "backup.db")
         assert {path.name.partition("-")[0] for path in tmp_path.iterdir()} == {"store.db"}
+
+
+def test_rounds_without_an_opening_are_listed(sqlite):
+    sqlite.open_run(RUN)
+    sqlite.append(played(0))
+    sqlite._execute("DELETE FROM runs", ())
+    assert list(sqlite.openings()) == [("number 1", None)]

@@ -83,17 +83,17 @@ def test_a_foreign_database_that_has_everything_in_its_log_is_refused_untouched(
 
 def test_a_newer_store_is_refused_untouched(tmp_path):
     SQLiteStore.open(str(tmp_path / "store.db")).close()
-    execute(tmp_path / "store.db", "PRAGMA user_version = 3")
+    execute(tmp_path / "store.db", "PRAGMA user_version = 4")
     refuse(
         tmp_path,
-        r"store\.db has version 3 of the schema of stores, but this program knows versions up to 2: "
+        r"store\.db has version 4 of the schema of stores, but this program knows versions up to 3: "
         r"use the program that wrote it, or update this one$",
     )
 
 
 def test_a_new_store_says_what_it_is(tmp_path):
     SQLiteStore.open(str(tmp_path / "store.db")).close()
-    assert header_numbers(tmp_path / "store.db") == (APPLICATION_ID, SCHEMA_VERSION) == (0x62646D74, 2)
+    assert header_numbers(tmp_path / "store.db") == (APPLICATION_ID, SCHEMA_VERSION) == (0x62646D74, 3)
 
 
 def test_so_does_a_backup(sqlite, tmp_path):

@@ -1,12 +1,13 @@
 """The table of open connections."""
 
+import os
 import socket
 from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
 
-from simulator.cloud.connections import ConnectionTable, OpenConnection, network_of
+from simulator.cloud.connections import ConnectionCounts, ConnectionTable, OpenConnection, network_of
 
 
 @pytest.fixture
@@ -73,3 +74,27 @@ def test_networks_without_connections_are_forgotten(client: socket.socket) -> No
     for number in range(100):
         table.remove(added(table, client, f"192.0.2.{number}"))
     assert len(table._counts) == 0
+
+
+def test_processes_know_which_of_them_has_fewer_connections() -> None:
+    counts = ConnectionCounts(3)
+    counts.use(1)
+    assert not counts.has_more_than_another()
+    counts.publish(2)
+    assert counts.has_more_than_another()
+
+    def catch_up_with(other: int, connections: int) -> int:
+        counts.use(other)
+        counts.publish(connections)
+        return counts.has_more_than_another()
+
+    for other, connections in ((0, 2), (2, 3)):
+        child = os.fork()
+        if child == 0:
+            os._exit(catch_up_with(other, connections))
+        is_ahead = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        assert is_ahead == 1
+    assert not counts.has_more_than_another()  # 2, 2 and 3
+    counts.use(1)  # as a process that replaces the one with this number
+    counts.publish(1)
+    assert not counts.has_more_than_another()

@@ -38,7 +38,7 @@ class RecordingHandler:
 
 
 def gateway(template: SamTemplate, handler: Handler, limiter: RateLimiter | None = None) -> Gateway:
-    handlers = {"ReadFunction": handler, "ScoringFunction": handler}
+    handlers = {"PublicFunction": handler, "ReadFunction": handler, "ScoringFunction": handler}
     return Gateway(template, handlers, lambda key: key == KEY, rate_limiter=limiter or RateLimiter())
 
 
@@ -242,7 +242,7 @@ def test_every_address_has_its_own_limit_of_rejections(template: SamTemplate) ->
 
 def test_the_limits_come_from_the_template() -> None:
     dev = SamTemplate.load("dev")  # a burst of 40 for each key
-    handlers = dict.fromkeys(("ReadFunction", "ScoringFunction"), RecordingHandler())
+    handlers = dict.fromkeys(("PublicFunction", "ReadFunction", "ScoringFunction"), RecordingHandler())
     tested = Gateway(dev, handlers, lambda key: key == KEY)
     statuses = [send(tested, "GET", "/v1/phases").status for _ in range(60)]
     assert statuses[:40] == [200] * 40

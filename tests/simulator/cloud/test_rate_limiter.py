@@ -1,20 +1,13 @@
 """Throttling and quotas."""
 
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.cloud.rate_limiter import (
-    MAX_KEYS,
-    MAX_NETWORKS,
-    Admission,
-    BucketTable,
-    QuotaSettings,
-    RateLimiter,
-    ThrottleSettings,
-)
+from simulator.cloud.rate_limiter import Admission, BucketTable, QuotaSettings, RateLimiter, ThrottleSettings
 
 
 class Clock:
@@ -122,15 +115,25 @@ def test_threads_do_not_share_a_token() -> None:
         assert sum(pool.map(admit, range(8))) == 50
 
 
-def test_the_least_recently_used_key_is_forgotten_first() -> None:
-    limiter = RateLimiter(quota=QuotaSettings(2, "DAY"), clock=Clock())
-    for number in range(MAX_KEYS):
-        limiter.admit(f"key {number}")
-    limiter.admit("key 0")
-    limiter.admit("one more")
-    assert len(limiter._keys) == MAX_KEYS
-    assert limiter.admit("key 0") is Admission.QUOTA_EXCEEDED
-    assert "key 1" not in limiter._keys
+def test_forked_processes_share_the_limits() -> None:
+    limiter = RateLimiter(
+        per_key=ThrottleSettings(rate=1e-9, burst=50),
+        quota=QuotaSettings(30, "MONTH"),
+        rejections=ThrottleSettings(rate=1e-9, burst=20),
+    )
+
+    def admit(key: str) -> int:
+        admitted = sum(limiter.admit(key) is Admission.ADMITTED for _ in range(100))
+        return admitted + sum(limiter.admit_rejection("a") is Admission.ADMITTED for _ in range(100))
+
+    children = []
+    for key in ("ada", "ada", "bob"):
+        child = os.fork()
+        if child == 0:
+            os._exit(admit(key))
+        children.append(child)
+    assert sum(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children) == 30 + 30 + 20
+    assert limiter.admit("ada") is Admission.THROTTLED  # the quota is spent, and the bucket is empty
 
 
 def test_rejections_of_one_network_do_not_count_for_another_or_for_the_stage() -> None:
@@ -147,12 +150,10 @@ def test_rejections_of_one_network_do_not_count_for_another_or_for_the_stage() -
     assert limiter.admit_rejection("a") is Admission.ADMITTED
 
 
-def test_the_least_recently_seen_network_is_forgotten_first() -> None:
+def test_a_token_that_is_given_back_can_be_taken_again() -> None:
     table = BucketTable(ThrottleSettings(rate=1, burst=1), clock=Clock())
-    for number in range(MAX_NETWORKS):
-        table.take(f"network {number}")
-    table.take("network 0")
-    table.take("one more")
-    assert len(table._buckets) == MAX_NETWORKS
-    assert not table.take("network 0")
-    assert "network 1" not in table._buckets
+    assert [table.take("a"), table.take("a")] == [True, False]
+    table.give_back("a")
+    assert [table.take("a"), table.take("a")] == [True, False]
+    table.give_back("b")  # which has all its tokens
+    assert [table.take("b"), table.take("b")] == [True, False]
