@@ -23,7 +23,7 @@ from benchmarks.harness.memory import peak_megabytes
 from benchmarks.harness.playing import sentence_pairs
 from lambdas.archive import Archive, export
 from lambdas.phase_record import PhaseRecord, PhaseState
-from lambdas.registry import DEFAULT_RUNS, Registry
+from lambdas.registry import Registry, default_runs
 from lambdas.scoreboard import Scoreboard
 from lambdas.store.sqlite import SQLiteStore
 from lambdas.task_loader import await_text
@@ -56,7 +56,7 @@ def fill(store: SQLiteStore, phase: Phase) -> None:
     registry.ensure_key_ring()
     registry.add_participant("bench")
     await_text(store, phase.name, [FINGERPRINT])
-    runs = DEFAULT_RUNS[phase.repeatable]
+    runs = default_runs(phase)
     registry.create_phase(PhaseRecord(phase, 512, FINGERPRINT, runs, PhaseState.CLOSED))
     run = Run(run_id("bench", phase.name, "copy", 1), "bench", phase.name, "copy", 1, NOW, 1)
     registry.claim(run, 0)

@@ -22,7 +22,8 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from benchmarks.harness.bounds import Bounds
-from benchmarks.harness.http_servers import SENTENCE, KeepAliveClient, banditmt_server, prepare_store
+from benchmarks.harness.http_servers import KeepAliveClient, banditmt_server
+from benchmarks.harness.store_setup import SENTENCE, prepare_store
 from lambdas.registry import Registry
 from lambdas.service import Service
 from lambdas.store import open_store

@@ -15,6 +15,7 @@ ROUNDS = 300
 
 # List prices in us-east-1, November 2026, in dollars per million.
 REST_REQUESTS, LAMBDA_REQUESTS, WRITE_UNITS, READ_UNITS = 3.50, 0.20, 0.625, 0.125
+HTTP_REQUESTS = 1.00  # of an HTTP API, which has no keys, usage plans or validation
 DOLLARS_PER_GB_SECOND = 0.0000133334  # of Lambda on arm64
 GB_SECONDS_PER_REQUEST = 0.5 * 0.016  # 512 MB for 16 ms: an estimate, most of it waiting for the write
 DOLLARS_PER_GB_MONTH = 0.25 + 0.20  # of storage, with point-in-time recovery
@@ -71,6 +72,9 @@ def main() -> None:
     for name, price in dollars.items():
         print(f"{name:24}{price:8.3f} $")
     print(f"{'total':24}{sum(dollars.values()):8.3f} $")
+    with_http = sum(dollars.values()) - REST_REQUESTS + HTTP_REQUESTS
+    print(f"{'total, HTTP API':24}{with_http:8.3f} $")
+    print(f"{'... with own metering':24}{with_http + WRITE_UNITS:8.3f} $  (one more write unit per round)")
     print(f"{'storage, per month':24}{per_round['stored bytes'] / 1e3 * DOLLARS_PER_GB_MONTH:8.3f} $")
     print("\nwith post-edits")
     for name, count in sorted(count_calls(FeedbackSpec(kind=FeedbackKind.POST_EDIT)).items()):

@@ -20,6 +20,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.harness.bounds import Bounds
+from benchmarks.harness.http_servers import TreeError
 from benchmarks.harness.play_slices import API_KEY_VARIABLE
 from benchmarks.harness.playing import sentence_pairs
 
@@ -31,10 +32,6 @@ MAX_BANDIT_RATIO = 1.00  # to a bandit round at the other commit
 MAX_POST_EDIT_RATIO = 1.10  # likewise
 
 BANDIT, POST_EDIT, BEFORE = "bandit round", "post-edit round", "bandit round at the other commit"
-
-
-class TreeError(Exception):
-    """A working tree cannot be measured."""
 
 
 class RoundPlayer:

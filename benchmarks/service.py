@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from benchmarks import gateway, round_cost
 from benchmarks.harness.bounds import Bounds
+from benchmarks.harness.http_servers import TreeError
 from benchmarks.harness.playing import Play, moto_store, play_handlers, play_service, sentence_pairs, sqlite_store
 from lambdas.registry import Registry
 from lambdas.service import Service
@@ -99,7 +100,7 @@ def main() -> int:
     parser.add_argument("--against", type=Path, metavar="TREE", help="a working tree of another commit to compare with")
     try:
         return not compare(parser.parse_args().against)
-    except round_cost.TreeError as problem:
+    except TreeError as problem:
         print(f"benchmarks.service: {problem}", file=sys.stderr)
         return 2
 

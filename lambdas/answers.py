@@ -47,6 +47,7 @@ class RunState:
     finished: bool
     cumulative_reward: float  # of observed rewards
     last: LastRound | None
+    head: str | None = None  # the link of the last round, in hex: a receipt for all rounds so far
 
     def as_dict(self) -> dict[str, Any]:
         return {**asdict(self), "last": self.last and self.last.as_dict()}

@@ -1,19 +1,23 @@
-"""Logger, tracer and metrics of all functions, in one place.
+"""Logger and metrics of all functions, in one place.
 
-Neither events nor responses are logged or traced, because they contain API keys and translations. Metrics are written
-to the log in the embedded metric format (EMF), which CloudWatch turns into metrics without an API call.
+Neither events nor responses are logged, because they contain API keys and translations. Metrics are written to the log
+in the embedded metric format (EMF), which CloudWatch turns into metrics without an API call.
+
+Traces need no code. API Gateway and Lambda record the segments of a sampled request by themselves (``TracingEnabled``
+and ``Tracing: Active`` in the template): its time in the gateway, in the queue, in a cold start and in the function.
+The logger adds the id of the trace to every line. The X-Ray SDK would add segments within a function, but reaches its
+end of support in February 2027.
 """
 
 import logging
 
-from aws_lambda_powertools import Logger, Tracer
+from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
 
 SERVICE = "banditmt"
 NAMESPACE = "banditmt"
 
 logger = Logger(service=SERVICE, log_uncaught_exceptions=False)
-tracer = Tracer(service=SERVICE, auto_patch=False)
 
 # Below INFO these two libraries log every request and response, and with them the blocks of references.
 for library in ("botocore", "urllib3"):

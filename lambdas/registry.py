@@ -11,23 +11,28 @@ import hashlib
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Self
 
 from lambdas.errors import BadRequestError, OrganiserError
 from lambdas.phase_record import PhaseRecord, PhaseSchedule, PhaseState
+from lambdas.seal import SEALED_KINDS, SealedDocuments
 from lambdas.store import documents
 from lambdas.store.documents import Document, DocumentKind
 from lambdas.store.interface import Store, StoreError
 from lambdas.tokens import MAX_KEYS, KeyRing
 from leaderboard.families import Role, RoleKind
 from task.names import NAME_RULE, is_name
+from task.phases import Phase
 from task.rounds import Run
 
 KEY_PREFIX = "bmt_"  # secret scanners and people recognise a key by it
 MAX_CHANGE_CONFLICTS = 20  # in a row, before an organiser is asked to look again
-DEFAULT_RUNS = {True: 1_000, False: 100}  # runs per participant, in a phase that is repeatable or not
+REPEATABLE_RUNS = 1_000  # of a participant, by default, in a phase that a system may play again
+SYSTEMS = 3  # of a participant, by default, in a phase that each system plays once
+HOUSE_RUNS = 1_000  # of the organiser's own participant, in a phase that is not repeatable
 
 _RING_NAME = "tokens"  # the only document of its kind
 _API_KEY = re.compile(KEY_PREFIX + r"[A-Za-z0-9_-]{43}", re.ASCII)
@@ -82,6 +87,19 @@ class ApiKey:
         return self.digest[:8]
 
 
+def default_runs(phase: Phase) -> int:
+    """Return how many runs of a phase a participant may open, unless the organiser says otherwise.
+
+    Where each system plays once, this is also how many systems receive feedback on a sentence. It is one where a second
+    system could win by what the first has learned of the references: from post-edits, or from exact feedback on
+    held-out passes, in which one system is scored on the same sentence again and again.
+    """
+    if phase.repeatable:
+        return REPEATABLE_RUNS
+    is_repeated = phase.layout.blocks > 1 and phase.feedback.tells_counts
+    return 1 if is_repeated or phase.feedback.shows_post_edits else SYSTEMS
+
+
 def check_name(name: str, what: str) -> None:
     """Raise BadRequestError if a participant, system or family (``what``) cannot have this name."""
     if not is_name(name):
@@ -103,6 +121,7 @@ class Registry:
 
     def __init__(self, store: Store, *, clock: Callable[[], float] = time.time) -> None:
         self._store, self._clock = store, clock
+        self._sealed = SealedDocuments(store)
 
     def now(self) -> int:
         """Return the current time in milliseconds since 1970."""
@@ -112,7 +131,8 @@ class Registry:
 
     def participant(self, name: str) -> Participant | None:
         document = self._store.document(documents.PARTICIPANT, name)
-        return Participant.from_document(document) if document else None
+        with _intact(documents.PARTICIPANT):
+            return Participant.from_document(document) if document else None
 
     def require_participant(self, name: str) -> Participant:
         """Return a participant, or raise RegistryError if there is none of that name."""
@@ -122,7 +142,8 @@ class Registry:
         return participant
 
     def participants(self) -> list[Participant]:
-        return [Participant.from_document(document) for document in self._store.documents(documents.PARTICIPANT)]
+        with _intact(documents.PARTICIPANT):
+            return [Participant.from_document(document) for document in self._store.documents(documents.PARTICIPANT)]
 
     def add_participant(self, name: str) -> str:
         """Register a participant and return its first API key, which can never be shown again."""
@@ -136,7 +157,7 @@ class Registry:
 
     def create_participant(self, participant: Participant) -> bool:
         """Write a participant; return False if there is one of that name."""
-        return self._store.create(documents.PARTICIPANT, participant.name, participant.as_document())
+        return self._sealed.create(documents.PARTICIPANT, participant.name, participant.as_document())
 
     def set_disabled(self, name: str, disabled: bool) -> None:
         self.require_participant(name)
@@ -146,12 +167,12 @@ class Registry:
         """Delete the roles, the claims and the name of a participant; the ledger stays as it is."""
         for role in self.roles():
             if role.participant == name:
-                self._store.delete(documents.ROLE, _role_name(name, role.system))
+                self._sealed.delete(documents.ROLE, _role_name(name, role.system))
         for record in self.phases():
             claims = self.claims(name, record.phase.name)
             for ordinal in reversed(range(len(claims))):  # an interruption must leave a sequence without gaps
                 self._store.delete(documents.claims(name, record.phase.name), _claim_name(ordinal))
-        self._store.delete(documents.PARTICIPANT, name)
+        self._sealed.delete(documents.PARTICIPANT, name)
 
     # API keys
 
@@ -232,7 +253,7 @@ class Registry:
 
     def create_phase(self, record: PhaseRecord) -> bool:
         """Write a phase whose text is loaded; return False if there is one of that name."""
-        return self._store.create(documents.PHASE, record.phase.name, record.as_document())
+        return self._sealed.create(documents.PHASE, record.phase.name, record.as_document())
 
     def set_phase_state(self, name: str, state: PhaseState, *, runs: int | None = None) -> PhaseRecord:
         """Open, freeze or close a phase, and optionally change how many runs a participant may open.
@@ -257,13 +278,21 @@ class Registry:
         return self._phase_record(self._change(documents.PHASE, name, lambda document: {**document, **changes}))
 
     def _phase_record(self, document: Document) -> PhaseRecord:
-        return PhaseRecord.from_document(document).as_of(self.now())
+        with _intact(documents.PHASE):
+            return PhaseRecord.from_document(document).as_of(self.now())
 
     # claims: the numbered runs that a participant has opened in a phase
 
     def claims(self, participant: str, phase: str) -> list[Run]:
         """Return the runs that a participant has opened in a phase, in that order."""
-        return [Run(**document) for document in self._store.documents(documents.claims(participant, phase))]
+        kind = documents.claims(participant, phase)
+        with _intact(kind):
+            return [Run(**document) for document in self._store.documents(kind)]
+
+    def claims_have_gap(self, participant: str, phase: str) -> bool:
+        """Return whether a number is missing among the claims, which the service takes one after the other."""
+        count = len(self.claims(participant, phase))
+        return count > 0 and self._store.document(documents.claims(participant, phase), _claim_name(count - 1)) is None
 
     def claim(self, run: Run, ordinal: int) -> bool:
         """Claim a run as number ``ordinal`` of its participant and phase; return False if that number is taken.
@@ -279,10 +308,11 @@ class Registry:
     # roles: which systems are oracles and baselines, and of which family
 
     def roles(self) -> list[Role]:
-        return [
-            Role(**{**document, "kind": RoleKind(document["kind"])})
-            for document in self._store.documents(documents.ROLE)
-        ]
+        with _intact(documents.ROLE):
+            return [
+                Role(**{**document, "kind": RoleKind(document["kind"])})
+                for document in self._store.documents(documents.ROLE)
+            ]
 
     def set_role(self, participant: str, system: str, kind: RoleKind, family: str | None = None) -> Role:
         """Set the role of a participant's system in all phases; the roles of other systems stay as they are."""
@@ -291,7 +321,7 @@ class Registry:
         if family is not None:
             check_name(family, "family")
         role = Role(participant, system, kind, family)
-        self._store.replace(documents.ROLE, _role_name(participant, system), asdict(role))
+        self._sealed.replace(documents.ROLE, _role_name(participant, system), asdict(role))
         return role
 
     # token keys
@@ -330,14 +360,26 @@ class Registry:
 
     def _change(self, kind: DocumentKind, name: str, change: Callable[[Document], Document]) -> Document:
         """Change an existing document without losing changes that other processes make at the same time."""
+        swap = (self._sealed if kind in SEALED_KINDS else self._store).compare_and_swap
         for _ in range(MAX_CHANGE_CONFLICTS):
             known = self._store.document(kind, name)
             if known is None:
                 break
             changed = change(known)
-            if self._store.compare_and_swap(kind, name, known, changed):
+            if swap(kind, name, known, changed):
                 return changed
         raise RegistryError(f"the {kind} {name} was changed or deleted meanwhile; look at it and try again")
+
+
+@contextmanager
+def _intact(kind: DocumentKind) -> Iterator[None]:
+    """Raise StoreError if a document lacks a field, or has a value that this program never writes."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError) as failure:
+        raise StoreError(
+            f"a document of kind {kind} in the store is damaged ({failure!r}): restore a backup"
+        ) from failure
 
 
 def _claim_name(ordinal: int) -> str:

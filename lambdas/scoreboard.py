@@ -18,8 +18,9 @@ from lambdas.store import documents
 from lambdas.store.interface import Store
 from lambdas.withdrawals import Withdrawals
 from leaderboard.metrics.online import GapError, RelativeReward
+from leaderboard.rows import Board, BoardPhase, HeldOutBlock, Row
 from leaderboard.summaries import RunIdentity, Summary, SummaryError
-from leaderboard.table import Board, BoardPhase, HeldOutBlock, Row, make_board
+from leaderboard.table import make_board
 from task.rounds import Round, Run
 
 CHUNK_ROUNDS = 50_000  # folded before a summary is saved: what an interruption can cost
@@ -175,17 +176,12 @@ def _hide_held_out(board: Board) -> Board:
     page shows them: a participant could search its own scores for stretches with the exact mean.
     """
     held_out = board.held_out
-    rows = [
-        replace(
-            row,
-            passes=[
-                _rounded(each)
-                for each in row.passes
-                if row.rounds * held_out.passes >= (each.held_out_pass + 1) * board.total
-            ],
-        )
-        for row in board.rows
-    ]
+
+    def hide(row: Row) -> Row:
+        over = [each for each in row.passes if row.rounds * held_out.passes >= (each.held_out_pass + 1) * board.total]
+        return replace(row, passes=[_rounded(each) for each in over])
+
+    rows = [row.apply(hide) for row in board.rows]
     return replace(board, held_out=HeldOutBlock(held_out.passes, 0, []), rows=rows)
 
 
@@ -196,7 +192,7 @@ def _round_statistics(board: Board) -> Board:
     reference has, which is more than the reward that a learner may observe. Where post-edits are shown, it has the
     references.
     """
-    return board if board.shows_post_edits else replace(board, rows=[_rounded_row(row) for row in board.rows])
+    return board if board.shows_post_edits else replace(board, rows=[row.apply(_rounded_row) for row in board.rows])
 
 
 def _rounded_row(row: Row) -> Row:

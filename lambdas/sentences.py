@@ -50,12 +50,22 @@ class SentenceReader:
 
     def _line(self, side: TextSide, record: PhaseRecord, index: int) -> str:
         number, offset = divmod(record.phase.layout.sentence(index), record.block_size)
+        sentences = self.block(side, record, number)
+        if offset >= len(sentences):
+            raise MissingBlockError(f"block {number} of the {side} of phase {record.phase.name} lacks sentences")
+        return sentences[offset]
+
+    def block(self, side: TextSide, record: PhaseRecord, number: int) -> list[str]:
+        """Return the lines of a block. Raises MissingBlockError if it is missing or damaged."""
         sentences = self._blocks.get((side, record.phase.name, number), self._load)
         if sentences is None:
             phase = record.phase.name
             raise MissingBlockError(f"block {number} of the {side} of phase {phase} is missing: load the task again")
-        return sentences[offset]
+        return sentences
 
     def _load(self, key: tuple[TextSide, str, int]) -> list[str] | None:
-        block = self._store.block(*key)
-        return unpack_block(block) if block is not None else None
+        block, (side, phase, number) = self._store.block(*key), key
+        try:
+            return unpack_block(block) if block is not None else None
+        except (TypeError, UnicodeDecodeError, zlib.error):
+            raise MissingBlockError(f"block {number} of the {side} of phase {phase} is damaged") from None

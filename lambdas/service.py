@@ -15,18 +15,21 @@ blocks of sentences never change, and are cached for as long as there is room.
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from lambdas import errors
 from lambdas.answers import Answer, LastRound, OpenedRun, PhaseInfo, RunState, Sentence, TaskInfo
 from lambdas.cache import Cache, SingleFlightCache
+from lambdas.chain import LedgerKey
 from lambdas.phase_record import PhaseRecord, PhaseSchedule, PhaseState
-from lambdas.registry import Participant, Registry, api_key_digest, check_name
+from lambdas.registry import HOUSE_RUNS, Participant, Registry, api_key_digest, check_name
 from lambdas.scoreboard import Scoreboard
 from lambdas.sentences import SentenceReader
 from lambdas.store.interface import Store
 from lambdas.task_record import UNKNOWN_TASK, TaskRecord, read_task_record
 from lambdas.tokens import KeyRing, Position
-from leaderboard.table import Board
+from leaderboard.families import HOUSE_PARTICIPANT
+from leaderboard.rows import Board
 from task.documents import document_id
 from task.limits import MAX_TRANSLATION_CHARACTERS, has_undecoded_bytes, is_log_probability, is_one_line
 from task.names import is_name, is_run_id, run_id
@@ -69,12 +72,14 @@ class Service:
         self,
         store: Store,
         *,
+        ledger_key: LedgerKey | None = None,  # that links rounds; None for no key
         clock: Callable[[], float] = time.time,
         staleness: float = STALENESS_SECONDS,
         streamed: bool = False,  # whether another function follows the ledger's stream, so that this one need not
         serves_out_of_domain: bool = False,  # whether OUT_OF_DOMAIN_PATH serves files, as in the local cloud
     ) -> None:
         self._store, self._streamed, self._serves_out_of_domain = store, streamed, serves_out_of_domain
+        self._ledger_key = ledger_key or LedgerKey()
         self._registry = Registry(store, clock=clock)
         self._sentences = SentenceReader(store)
         self._scoreboard = Scoreboard(store, clock=clock)
@@ -158,7 +163,8 @@ class Service:
             total,
             finished=progress.pending == total,
             cumulative_reward=last.observed_ticks / TICKS if last else 0.0,
-            last=self._last_round(record, last) if last else None,
+            last=self._last_round(record, last, progress.link_before) if last else None,
+            head=last.link.hex() or None if last else None,
         )
 
     def sentence(self, participant: Participant, run: str) -> Sentence:
@@ -270,7 +276,7 @@ class Service:
     def _runs_left(self, participant: Participant | None, record: PhaseRecord) -> int | None:
         if participant is None:
             return None
-        return max(0, record.runs - len(self._registry.claims(participant.name, record.phase.name)))
+        return max(0, _budget(participant, record) - len(self._registry.claims(participant.name, record.phase.name)))
 
     def _resume(self, run: Run, record: PhaseRecord, *, again: bool) -> OpenedRun | None:
         """Return a claimed run at its pending sentence, or None if it is finished and another may follow.
@@ -297,10 +303,9 @@ class Service:
             raise errors.PhaseClosedError(
                 "this phase is frozen: open runs can be finished, but no new ones can be opened"
             )
-        if len(claims) >= record.runs:
-            raise errors.QuotaExceededError(
-                f"you have opened all {record.runs:,} runs of this phase; ask the organiser"
-            )
+        budget = _budget(participant, record)
+        if len(claims) >= budget:
+            raise errors.QuotaExceededError(f"you have opened all {budget:,} runs of this phase; ask the organiser")
         phase = record.phase.name
         identity = run_id(participant.name, phase, system, attempt)
         return Run(identity, participant.name, phase, system, attempt, self._registry.now(), self._key_ring().newest)
@@ -318,7 +323,7 @@ class Service:
     ) -> Round:
         reference = self._sentences.reference(record, position.index)
         scored = record.scorer.score(translation, reference, run=run.id, index=position.index)
-        return Round(
+        played = Round(
             run,
             position.index,
             translation,
@@ -333,6 +338,9 @@ class Service:
             else log_probability + 0.0,  # makes -0.0 zero in every store, as SQLite does
             reference.text if record.feedback.shows_post_edits else None,
         )
+        if position.index and not position.link:  # an earlier version began the run
+            return played
+        return replace(played, link=self._ledger_key.link(record, played, position.link))
 
     def _committed_round(self, record: PhaseRecord, run: str, index: int) -> Round:
         committed = self._store.round(run, index)
@@ -354,8 +362,8 @@ class Service:
         document = document_id(run.id, position.index, source.position)
         return Sentence(token, position.index, total, source.text, document, source.position)
 
-    def _last_round(self, record: PhaseRecord, last: Round) -> LastRound:
-        served = self._sentence(record, last.run, Position(last.index, *last.ticks_before))
+    def _last_round(self, record: PhaseRecord, last: Round, link_before: bytes) -> LastRound:
+        served = self._sentence(record, last.run, Position(last.index, *last.ticks_before, link_before))
         return LastRound(
             served.id,
             last.index,
@@ -366,6 +374,16 @@ class Service:
             served.position,
             last.post_edit,
         )
+
+
+def _budget(participant: Participant, record: PhaseRecord) -> int:
+    """Return how many runs of a phase a participant may open.
+
+    The organiser's own participant plays baselines and oracles. It has the references anyway, so no budget of feedback
+    protects them from it.
+    """
+    is_house = participant.name == HOUSE_PARTICIPANT and not record.phase.repeatable
+    return max(record.runs, HOUSE_RUNS) if is_house else record.runs
 
 
 def _phase_info(record: PhaseRecord, runs_left: int | None) -> PhaseInfo:
@@ -394,4 +412,6 @@ def _closed_error(record: PhaseRecord, now: int) -> errors.PhaseClosedError:
 
 
 def _position_after(last: Round | None) -> Position:
-    return Position(0, 0, 0) if last is None else Position(last.index + 1, last.observed_ticks, last.true_ticks)
+    if last is None:
+        return Position(0, 0, 0)
+    return Position(last.index + 1, last.observed_ticks, last.true_ticks, last.link)

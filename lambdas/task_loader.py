@@ -22,11 +22,11 @@ from typing import NamedTuple
 
 from lambdas.errors import OrganiserError, UnavailableError
 from lambdas.phase_record import PhaseRecord, PhaseState
-from lambdas.registry import DEFAULT_RUNS, Registry
-from lambdas.sentences import BLOCK_SIZE, pack_block
+from lambdas.registry import Registry, default_runs
+from lambdas.sentences import BLOCK_SIZE, SentenceReader, pack_block
 from lambdas.store import documents
 from lambdas.store.interface import Store, TextSide
-from lambdas.text_lines import reference_line, source_line
+from lambdas.text_lines import parse_reference, reference_line, source_line
 from leaderboard.metrics.recall import ConfirmedWords, WordFilter, any_word, content_words, has_stop_words
 from task.description import UNKNOWN_DOCUMENT
 from task.documents import positions
@@ -81,7 +81,7 @@ def load_phase(
         if loaded.phase != phase:
             raise _different_text_error(phase)
         return _compare_or_complete(store, loaded, _cut_into_blocks(loaded, pairs), progress, clock)
-    budget = DEFAULT_RUNS[phase.repeatable] if runs is None else runs
+    budget = default_runs(phase) if runs is None else runs
     record = PhaseRecord(phase, block_size, "", budget, state, language=language)
     record = replace(record, fingerprint=_write_blocks(store, phase, _cut_into_blocks(record, pairs), progress, clock))
     if registry.create_phase(record):
@@ -101,6 +101,34 @@ def text_checkpoints(store: Store, phase: str) -> list[str]:
     """Return the hashes that identify the text of a phase, one per batch, whether it is loaded or awaited."""
     document = store.document(documents.AWAITED_TEXT, phase) or store.document(documents.LOADING_CHECKPOINTS, phase)
     return list(document["fingerprints"]) if document else []
+
+
+def is_awaited(store: Store, phase: str) -> bool:
+    """Return whether a phase was restored without its sentences, which are still to be loaded."""
+    return store.document(documents.AWAITED_TEXT, phase) is not None
+
+
+def stored_checkpoints(store: Store, record: PhaseRecord) -> Iterator[str]:
+    """Yield the checkpoints of a phase again from the sentences in the store. Raises MissingBlockError.
+
+    They are equal to ``text_checkpoints`` unless the sentences were changed.
+    """
+    reader, blocks = SentenceReader(store), math.ceil(record.phase.layout.distinct / record.block_size)
+    chain = _first_hash(record)
+    for number in range(blocks):
+        sources, references = (reader.block(side, record, number) for side in TextSide)
+        has_words = record.feedback.shows_post_edits
+        chain = _next_hash(chain, sources, [parse_reference(each, has_words=has_words).text for each in references])
+        if (number + 1) % CHECKPOINT_BLOCKS == 0 or number + 1 == blocks:
+            yield chain.hex()
+
+
+def _first_hash(record: PhaseRecord) -> bytes:
+    return hashlib.sha256(f"blocks of {record.block_size}".encode()).digest()
+
+
+def _next_hash(chain: bytes, sources: Sequence[str], references: Sequence[str]) -> bytes:
+    return hashlib.sha256(chain + "\n".join((*sources, *references)).encode()).digest()
 
 
 def checkpoint_count(record: PhaseRecord) -> int:
@@ -238,14 +266,14 @@ def _cut_into_blocks(record: PhaseRecord, pairs: Iterable[SentencePair]) -> Iter
     """
     phase, block_size = record.phase, record.block_size
     wanted, end = phase.layout.distinct, 0
-    chain = hashlib.sha256(f"blocks of {block_size}".encode()).digest()
+    chain = _first_hash(record)
     lines = _lines(record, pairs)
     while chunk := list(islice(lines, block_size)):
         number, end = end // block_size, end + len(chunk)
         if end > wanted:
             raise LoadError(f"phase {phase.name} has {wanted:,} distinct sentences, but the text has more")
         sources, references = [line.source for line in chunk], [line.reference for line in chunk]
-        chain = hashlib.sha256(chain + "\n".join((*sources, *references)).encode()).digest()
+        chain = _next_hash(chain, sources, references)
         annotated = [reference_line(line.reference, line.wanted) for line in chunk]
         yield _Block(number, end, sources, annotated, chain.hex())
     if end < wanted:

@@ -10,28 +10,31 @@ participant could compute the true reward when feedback is noisy. A token can ne
 run.
 
     key number (1 byte) | tag (16) | encrypted position (20)        50 characters of base64url
+
+From the second round of a run on, the position includes the link of the round before (``lambdas.chain``), which is 16
+bytes more and makes 71 characters. Runs that earlier versions began have no links.
 """
 
 import base64
 import binascii
-import hashlib
 import hmac
 import secrets
 import struct
 from collections.abc import Mapping
 from typing import NamedTuple, Self
 
+from lambdas.prf import Prf
 from lambdas.store.documents import Document
+from task.rounds import LINK_BYTES
 
 MAX_KEYS = 255  # because the key number is one byte
 
 _POSITION = struct.Struct(">IQQ")
 _TAG_BYTES = 16
-_TOKEN_BYTES = 1 + _TAG_BYTES + _POSITION.size
-_TOKEN_CHARACTERS = -(-_TOKEN_BYTES * 8 // 6)
-_PADDING = "=" * (-_TOKEN_CHARACTERS % 4)
 _SECRET_BYTES = 32
-_HASH_BLOCK_BYTES = 64  # of SHA-256
+_HASH_BYTES = 32  # of SHA-256
+_PACKED_BYTES = tuple(1 + _TAG_BYTES + _POSITION.size + link for link in (0, LINK_BYTES))
+_TOKEN_CHARACTERS = {-(-size * 8 // 6) for size in _PACKED_BYTES}
 
 
 class Position(NamedTuple):
@@ -40,23 +43,15 @@ class Position(NamedTuple):
     index: int  # type: ignore[assignment]  # hides tuple.index, which no caller needs here
     observed_ticks: int  # the sum of observed rewards before the round
     true_ticks: int  # the sum of true rewards before the round
+    link: bytes = b""  # of the round before; empty before the first round, and in runs without links
 
+    def pack(self) -> bytes:
+        return _POSITION.pack(self.index, self.observed_ticks, self.true_ticks) + self.link
 
-class Prf:
-    """A pseudo-random function: HMAC-SHA256 under one key, which is processed only once."""
-
-    def __init__(self, key: bytes) -> None:
-        padded = key.ljust(_HASH_BLOCK_BYTES, b"\0")
-        if len(padded) > _HASH_BLOCK_BYTES:
-            raise ValueError(f"a key has at most {_HASH_BLOCK_BYTES} bytes")
-        self._inner = hashlib.sha256(bytes(byte ^ 0x36 for byte in padded))
-        self._outer = hashlib.sha256(bytes(byte ^ 0x5C for byte in padded))
-
-    def __call__(self, message: bytes) -> bytes:
-        inner, outer = self._inner.copy(), self._outer.copy()
-        inner.update(message)
-        outer.update(inner.digest())
-        return outer.digest()
+    @classmethod
+    def unpack(cls, packed: bytes) -> "Position":
+        index, observed_ticks, true_ticks = _POSITION.unpack_from(packed)
+        return cls(index, observed_ticks, true_ticks, packed[_POSITION.size :])
 
 
 class _Key(NamedTuple):
@@ -105,7 +100,7 @@ class KeyRing:
         """
         number = key if key in self._keys else self.oldest
         signing_key = self._keys[number]
-        plain = _POSITION.pack(*position)
+        plain = position.pack()
         tag = signing_key.authenticate(_associated_data(number, participant, run) + plain)[:_TAG_BYTES]
         encrypted = _xor_keystream(plain, signing_key.encrypt, tag)
         return _encode(bytes((number,)) + tag + encrypted)
@@ -119,7 +114,7 @@ class KeyRing:
         tag, encrypted = packed[1 : 1 + _TAG_BYTES], packed[1 + _TAG_BYTES :]
         plain = _xor_keystream(encrypted, key.encrypt, tag)
         expected = key.authenticate(_associated_data(packed[0], participant, run) + plain)[:_TAG_BYTES]
-        return Position(*_POSITION.unpack(plain)) if hmac.compare_digest(tag, expected) else None
+        return Position.unpack(plain) if hmac.compare_digest(tag, expected) else None
 
 
 def _associated_data(number: int, participant: str, run: str) -> bytes:
@@ -129,22 +124,24 @@ def _associated_data(number: int, participant: str, run: str) -> bytes:
 
 def _xor_keystream(text: bytes, encrypt: Prf, tag: bytes) -> bytes:
     """Encrypt or decrypt a text by exclusive-or with a keystream, which is different for every tag."""
-    stream = encrypt(tag)[: len(text)]
-    return (int.from_bytes(text, "big") ^ int.from_bytes(stream, "big")).to_bytes(len(text), "big")
+    stream = encrypt(tag)
+    if len(text) > _HASH_BYTES:
+        stream += encrypt(tag + b"\1")
+    return (int.from_bytes(text, "big") ^ int.from_bytes(stream[: len(text)], "big")).to_bytes(len(text), "big")
 
 
 def _decode(token: str) -> bytes | None:
     """Return the bytes of a token, or None if ``issue`` cannot have written it."""
-    if len(token) != _TOKEN_CHARACTERS:
+    if len(token) not in _TOKEN_CHARACTERS:
         return None
     try:
-        packed = base64.urlsafe_b64decode(token + _PADDING)
+        packed = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
     except (binascii.Error, ValueError):  # ValueError: characters outside ASCII
         return None
     # A token has only one spelling. The decoder skips characters outside the alphabet, and ignores the unused bits of
     # the last character: encoding what it read tells both.
-    return packed if _encode(packed) == token else None
+    return packed if _encode(packed) == token and len(packed) in _PACKED_BYTES else None
 
 
 def _encode(packed: bytes) -> str:
-    return base64.urlsafe_b64encode(packed)[:_TOKEN_CHARACTERS].decode()
+    return base64.urlsafe_b64encode(packed).rstrip(b"=").decode()

@@ -6,6 +6,7 @@ Both can be set. Otherwise the service is opened from the environment, and the p
 import os
 from threading import Lock
 
+from lambdas.chain import LedgerKey
 from lambdas.service import Service
 from lambdas.store import open_store
 from leaderboard.page import Page
@@ -32,7 +33,7 @@ def service() -> Service:
     with _lock:
         if _service is None:
             address = os.environ.get(STORE_VARIABLE) or f"dynamodb:{os.environ['AWS_REGION']}"
-            _service = Service(open_store(address), streamed=True)
+            _service = Service(open_store(address), ledger_key=LedgerKey.from_environment(), streamed=True)
         return _service
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 
 from lambdas.registry import Registry, RegistryError
+from lambdas.seal import SealedDocuments
 from lambdas.store import documents
 from lambdas.store.interface import Store
 from task.public_texts import check_public_text
@@ -36,6 +37,7 @@ class Withdrawals:
 
     def __init__(self, store: Store, *, clock: Callable[[], float] = time.time) -> None:
         self._store, self._registry = store, Registry(store, clock=clock)
+        self._sealed = SealedDocuments(store)
 
     def of_phase(self, phase: str) -> list[Withdrawal]:
         """Return all decisions on runs of a phase, also those that restored a run."""
@@ -55,7 +57,7 @@ class Withdrawals:
 
     def write(self, decision: Withdrawal) -> None:
         """Write a decision, and overwrite the one before it."""
-        self._store.replace(documents.withdrawals(decision.phase), decision.run, asdict(decision))
+        self._sealed.replace(documents.withdrawals(decision.phase), decision.run, asdict(decision))
 
     def erase_reason(self, run: Run) -> None:
         """Replace the reason of a decision on a run, if there is one: it may name the participant."""

@@ -13,6 +13,7 @@ from statistics import NormalDist
 from typing import NamedTuple, Protocol
 
 NO_NOISE = "none"
+MAX_COARSE_GRADES = 20  # of granular feedback that does not tell how many n-grams match
 
 
 class FeedbackError(ValueError):
@@ -148,6 +149,19 @@ class FeedbackSpec:
     @property
     def has_noise(self) -> bool:
         return self.parsed_noise is not None
+
+    @property
+    def tells_counts(self) -> bool:
+        """Whether an observed reward is precise enough to tell how many n-grams of an answer are in the reference.
+
+        Then many answers to the same sentence reveal its reference (``benchmarks/extraction.py``).
+        """
+        match self.parsed_noise:
+            case Granular(grades):
+                return grades > MAX_COARSE_GRADES
+            case HighVariance() | Binary():
+                return False
+        return True
 
     @property
     def signature(self) -> str:

@@ -11,6 +11,7 @@ exactly in any order and grouping, as floating-point numbers do not.
 from dataclasses import dataclass
 from typing import NamedTuple
 
+LINK_BYTES = 16  # of the link of a round
 TICKS = 10**12  # in a reward of 1; 1.3 million such rewards stay far below the largest 64-bit integer
 
 
@@ -41,6 +42,7 @@ class RoundResult(NamedTuple):
     true_reward: float
     statistics: bytes
     committed_at: int  # milliseconds since 1970
+    link: bytes = b""  # see Round
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ class Round:
     committed_at: int  # milliseconds since 1970
     log_probability: float | None = None  # with which the system drew the translation, if it says so
     post_edit: str | None = None  # the reference, in a phase that shows it
+    link: bytes = b""  # a keyed hash of the round and of the link before it; empty in runs of earlier versions
 
     @property
     def ticks_before(self) -> tuple[int, int]:
@@ -71,7 +74,7 @@ class Round:
 
     @property
     def result(self) -> RoundResult:
-        return RoundResult(self.index, self.true_reward, self.statistics, self.committed_at)
+        return RoundResult(self.index, self.true_reward, self.statistics, self.committed_at, self.link)
 
 
 class RunProgress(NamedTuple):
@@ -79,6 +82,7 @@ class RunProgress(NamedTuple):
 
     run: Run
     last: Round | None
+    link_before: bytes = b""  # of the round before the last one
 
     @property
     def pending(self) -> int:

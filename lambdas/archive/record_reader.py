@@ -23,7 +23,7 @@ from lambdas.archive.records import (
     check_fields,
     to_round,
 )
-from lambdas.audit import is_close, sequence_problem
+from lambdas.audit.discrepancies import is_close, sequence_problem
 from lambdas.errors import OrganiserError, ServiceError
 from lambdas.phase_record import PhaseRecord
 from lambdas.registry import ApiKey, Participant

@@ -14,7 +14,7 @@ from leaderboard.families import Role
 from leaderboard.metrics.packing import pack_counts
 from leaderboard.metrics.post_edit import all_counts, bleu_counts
 from leaderboard.profiles import SystemProfile, TeamProfile
-from task.rounds import Round, Run
+from task.rounds import LINK_BYTES, Round, Run
 
 # Kinds in the order of the file; rounds follow their run. Keys are last, so that no participant can play before
 # everything else is restored. Since version 2: task, team, system, withdrawal.
@@ -92,7 +92,7 @@ OPTIONAL_FIELD_TYPES: dict[str, dict[str, type]] = {
     "phase": {"feedback": str, "metric": str, "documents": bool, "language": str, "schedule": object},
     "team": {"display_name": str, "affiliation": str, "url": str},
     "system": {"description": str, "link": str},
-    "round": {"log_probability": float, "post_edit": str},
+    "round": {"log_probability": float, "post_edit": str, "link": str},
     "text": {"position": int},
 }
 # The fields of a round whose names in the file differ from those of ``task.rounds.Round``.
@@ -177,13 +177,17 @@ def from_profile(profile: TeamProfile | SystemProfile) -> dict[str, str]:
 def from_round(played: Round) -> dict[str, Any]:
     """Return the fields of a round. Its run is not among them: it is on the line before the run's first round."""
     fields = {name: getattr(played, _ROUND_ATTRIBUTES.get(name, name)) for name in FIELD_TYPES["round"]}
-    more = {name: getattr(played, name) for name in OPTIONAL_FIELD_TYPES["round"]}
+    more = {
+        "log_probability": played.log_probability,
+        "post_edit": played.post_edit,
+        "link": played.link.hex() or None,
+    }
     known = {name: value for name, value in more.items() if value is not None}
     return {**fields, **known, "statistics": all_counts(played.statistics)}
 
 
 def to_round(run: Run, fields: dict[str, Any]) -> Round:
-    """Return the round that a line holds; raise ValueError if its statistics are impossible."""
+    """Return the round that a line holds; raise ValueError if its statistics or its link are impossible."""
     counts = fields["statistics"]
     if not all(type(count) is int and 0 <= count < _MAX_COUNT for count in counts):
         raise ValueError
@@ -191,5 +195,8 @@ def to_round(run: Run, fields: dict[str, Any]) -> Round:
     bleu = bleu_counts(packed)
     if not all(matches <= candidates for matches, candidates in zip(bleu.matches, bleu.candidates, strict=True)):
         raise ValueError
+    link = bytes.fromhex(fields.get("link", ""))
+    if "link" in fields and len(link) != LINK_BYTES:
+        raise ValueError
     attributes = {_ROUND_ATTRIBUTES.get(name, name): value for name, value in fields.items()}
-    return Round(run, **{**attributes, "statistics": packed})
+    return Round(run, **{**attributes, "statistics": packed, "link": link})

@@ -15,7 +15,7 @@ from aws_lambda_powertools.event_handler.api_gateway import ResponseBuilder, Rou
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from lambdas import errors, wiring
-from lambdas.observability import count_refusal, logger, tracer
+from lambdas.observability import count_refusal, logger
 from lambdas.registry import Participant
 
 MAX_BODY_BYTES = 64 * 1024  # the longest translation fits, even with every character escaped
@@ -141,14 +141,8 @@ class LambdaFunction:
     def __init__(self, routes: Callable[[Resolver], None]) -> None:
         self._routes = routes
         self._threads = threading.local()
-        self._call: Callable[[Event, Any], dict[str, Any]] = self._resolve
-        if not tracer.disabled:  # outside Lambda it is disabled, but its wrapper would still cost a sixth of a request
-            self._call = tracer.capture_lambda_handler(capture_response=False, capture_error=False)(self._resolve)
 
     def __call__(self, event: Event, context: Any) -> dict[str, Any]:
-        return self._call(event, context)
-
-    def _resolve(self, event: Event, context: Any) -> dict[str, Any]:
         app: Resolver | None = getattr(self._threads, "app", None)
         if app is None:
             app = self._threads.app = Resolver(serializer=to_json)

@@ -12,7 +12,6 @@ from functools import cache
 from typing import Any
 
 from lambdas import wiring
-from lambdas.observability import tracer
 from lambdas.registry import Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.store import Store, StoreError, open_store
@@ -44,7 +43,8 @@ def _update_summary(store: Store, rounds: list[Round]) -> bool:
 
 def _to_round(image: Mapping[str, Any]) -> Round:
     """Return the round in a stream record, where bytes are encoded in base64."""
-    return to_round({**image, "statistics": {"B": base64.b64decode(image["statistics"]["B"])}})
+    decoded = {name: {"B": base64.b64decode(value["B"])} for name, value in image.items() if "B" in value}
+    return to_round({**image, **decoded})
 
 
 @cache
@@ -52,7 +52,6 @@ def _store() -> Store:
     return open_store(os.environ[wiring.STORE_VARIABLE])
 
 
-@tracer.capture_lambda_handler(capture_response=False, capture_error=False)
 def handler(event: Mapping[str, Any], context: Any) -> None:  # noqa: ARG001
     """Process one batch. The event source repeats a failed batch in halves, and finally puts it in the queue."""
     update_summaries(_store(), event["Records"])

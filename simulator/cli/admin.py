@@ -1,7 +1,8 @@
 """``banditmt admin``: participants, their profiles and keys, and token keys.
 
 ``admin_phases`` has the commands for phases, ``admin_runs`` those for runs, ``admin_leaderboard`` those for the
-leaderboard, and ``admin_archives`` those for archives and backups.
+leaderboard, ``admin_verification`` those that verify a store, ``admin_audit`` those that look for
+probes, and ``admin_archives`` those for archives and backups.
 """
 
 import json
@@ -15,7 +16,7 @@ from lambdas.profile_store import ProfileStore
 from lambdas.registry import Registry, RegistryError
 from leaderboard.profiles import SystemProfile, TeamProfile
 from simulator.aws.usage_plan import UsagePlan
-from simulator.cli import admin_archives, admin_leaderboard, admin_phases, admin_runs
+from simulator.cli import admin_archives, admin_audit, admin_leaderboard, admin_phases, admin_runs, admin_verification
 from simulator.cli.row_tables import print_rows
 from simulator.cli.stores import JsonOption, StoreOption, open_existing_store, stack_region
 from simulator.errors import UsagePlanError
@@ -36,9 +37,11 @@ for group, name in (
     (admin_phases.app, "phase"),
     (admin_runs.app, "run"),
     (tokens, "tokens"),
+    (admin_audit.app, "audit"),
 ):
     app.add_typer(group, name=name)
 app.add_typer(admin_leaderboard.app)
+app.add_typer(admin_verification.app)
 app.add_typer(admin_archives.app)
 
 Name = Annotated[str, typer.Argument(help="The name of the participant.")]

@@ -1,26 +1,17 @@
-"""The commands of ``banditmt admin`` for the leaderboard: roles of systems, rebuilding, verifying."""
+"""The commands of ``banditmt admin`` for the leaderboard: roles of systems, and rebuilding."""
 
 import json
-from contextlib import suppress
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from lambdas.audit import Auditor, Discrepancy
-from lambdas.phase_record import PhaseRecord
 from lambdas.registry import Registry, RegistryError
 from lambdas.scoreboard import Scoreboard
-from lambdas.store import Store
-from lambdas.withdrawals import Withdrawals
 from leaderboard.families import HOUSE_PARTICIPANT, Role, RoleKind, Roles, family_from_name
-from simulator.cli.progress_bars import progress_bars
-from simulator.cli.stores import JsonOption, StoreOption, open_existing_store, stack_region
+from simulator.cli.admin_verification import OnlyPhase, claimed_runs, phase_records, run_bar
+from simulator.cli.stores import JsonOption, StoreOption, open_existing_store
 from simulator.tasks import DEFAULT_STORE
-from task.rounds import Run
-
-MAX_PRINTED_DISCREPANCIES = 20  # the others are only counted
 
 app = typer.Typer()
 oracle = typer.Typer(help="Mark oracles: systems trained on the text of the task.", no_args_is_help=True)
@@ -53,7 +44,6 @@ Family = Annotated[
     str | None,
     typer.Option(help="The family. By default, the beginning of its name (the family of BNMT-oracle is BNMT)."),
 ]
-OnlyPhase = Annotated[str | None, typer.Option("--phase", help="Only this phase.")]
 
 
 # roles
@@ -174,68 +164,17 @@ def _roles_by_name(registry: Registry, stored: list[Role]) -> list[Role]:
     return [role for role in found if role.kind is not RoleKind.CONTESTANT]
 
 
-# rebuilding and verifying
-
-
-def _records(store: Store, only: str | None) -> list[PhaseRecord]:
-    registry = Registry(store)
-    return registry.phases() if only is None else [registry.require_phase(only)]
-
-
-def _runs(store: Store, records: list[PhaseRecord]) -> list[tuple[PhaseRecord, Run]]:
-    return [(record, run) for record in records for run in Registry(store).runs(record.phase.name)]
-
-
-def _bars() -> Progress:
-    return progress_bars(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+# rebuilding
 
 
 @app.command()
 def rebuild(store: StoreOption = DEFAULT_STORE, phase: OnlyPhase = None) -> None:
     """Rebuild the leaderboard from the ledger. If it is interrupted, start it again."""
     opened = open_existing_store(store)
-    scoreboard, records = Scoreboard(opened), _records(opened, phase)
-    runs = _runs(opened, records)
+    scoreboard, records = Scoreboard(opened), phase_records(opened, phase)
+    runs = claimed_runs(opened, records)
     for record in records:
         scoreboard.delete_unclaimed(record)
-    with _bars() as bars:
+    with run_bar() as bars:
         rounds = sum(scoreboard.rebuild(*each).rounds for each in bars.track(runs, description="rebuilding"))
     typer.echo(f"{len(runs):,} runs summarised from {rounds:,} rounds")
-
-
-@app.command()
-def verify(store: StoreOption = DEFAULT_STORE, phase: OnlyPhase = None, as_json: JsonOption = False) -> None:
-    """Score every round again, and check the leaderboard.
-
-    The leaderboard must match the ledger, and the ledger the texts.
-    """
-    opened = open_existing_store(store)
-    auditor, scoreboard, records = Auditor(opened), Scoreboard(opened), _records(opened, phase)
-    runs, is_streamed = _runs(opened, records), stack_region(store) is not None
-    withdrawn = [run for record in records for run in Withdrawals(opened).withdrawn(record.phase.name)]
-    found: list[Discrepancy] = [stray for record in records for stray in auditor.unclaimed(record)]
-    with _bars() as bars:
-        for each in bars.track(runs, description="verifying"):
-            if not is_streamed:  # elsewhere the leaderboard is brought up to date only when it is read
-                with suppress(ValueError):  # rounds that cannot be summed up, which the audit reports in detail
-                    scoreboard.catch_up_run(*each)
-            found += auditor.audit(*each)
-    if as_json:
-        report = {
-            "runs": len(runs),
-            "rounds": auditor.rounds,
-            "rounds_behind": auditor.rounds_behind,
-            "withdrawn": withdrawn,
-            "discrepancies": [asdict(each) for each in found],
-        }
-        typer.echo(json.dumps(report))
-    else:
-        for discrepancy in found[:MAX_PRINTED_DISCREPANCIES]:
-            typer.echo(str(discrepancy))
-        if auditor.rounds_behind:
-            typer.echo(f"{auditor.rounds_behind:,} rounds of runs in progress are not on the leaderboard yet")
-        if withdrawn:
-            typer.echo(f"withdrawn from the leaderboard, but verified like any other: {', '.join(withdrawn)}")
-        typer.echo(f"{auditor.rounds:,} rounds of {len(runs):,} runs verified, {len(found):,} discrepancies")
-    if found:
-        raise typer.Exit(1)

@@ -76,20 +76,10 @@ def _describe(schedule: PhaseSchedule) -> str:
 def list_phases(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
     """List the phases of the task.
 
-    Times are in UTC. A phase without a schedule is opened and closed by hand.
+    Times are in UTC. A phase without a schedule is opened and closed by hand. --json also has the signature of the
+    reward.
     """
-    columns = [
-        "phase",
-        "state",
-        "set_by",
-        "opens_at",
-        "closes_at",
-        "rounds",
-        "repeatable",
-        "runs",
-        "feedback",
-        "signature",
-    ]
+    columns = ["phase", "state", "set_by", "opens_at", "closes_at", "rounds", "repeatable", "runs", "feedback"]
     print_rows([_row(record) for record in _registry(store).phases()], columns, as_json)
 
 

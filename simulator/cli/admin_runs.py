@@ -21,7 +21,7 @@ Why = Annotated[str, typer.Option(help="The reason, for the record. Participants
 
 
 def _row(progress: RunProgress, total: int, decision: Withdrawal | None) -> dict[str, Any]:
-    opened, last = progress
+    opened, last = progress.run, progress.last
     return {
         "run": opened.id,
         "participant": opened.participant,

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from lambdas import wiring
+from lambdas.chain import KEY_VARIABLE
 from lambdas.errors import InvalidKeyError
 from lambdas.handlers.api import MAX_BODY_BYTES
 from lambdas.service import Service
@@ -18,8 +19,9 @@ GATEWAY_TIMEOUT_SECONDS = 29.0  # of a REST API; the functions of the template m
 
 
 def set_environment(template: SamTemplate) -> None:
-    """Set the environment variables of the functions in this process, except for the address of the store."""
-    os.environ.update({name: value for name, value in template.environment.items() if name != wiring.STORE_VARIABLE})
+    """Set the environment variables of the functions in this process, except for the organiser's own settings."""
+    own = (wiring.STORE_VARIABLE, KEY_VARIABLE)
+    os.environ.update({name: value for name, value in template.environment.items() if name not in own})
     os.environ["POWERTOOLS_METRICS_DISABLED"] = "true"  # metrics are printed for CloudWatch, which is not here
 
 

@@ -15,7 +15,7 @@ from typing import Any, Self
 from simulator.cloud.rate_limiter import MethodPath, QuotaSettings, ThrottleSettings
 from simulator.errors import TemplateError
 
-TEMPLATE_PATH = Path(__file__).parents[2] / "template.yaml"
+TEMPLATE_PATH = Path(__file__).with_name("template.yaml")  # a link to the one at the top, so that wheels have it
 REGION = "us-east-1"
 
 PSEUDO_PARAMETERS = {
@@ -139,15 +139,17 @@ class SamTemplate:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment variables of the functions, which must be the same for all.
+        """The environment variables of all functions together.
 
         Raises:
-            TemplateError: The functions have different environment variables.
+            TemplateError: A variable has different values in two functions.
         """
-        environments = [function.environment for function in self.functions.values()]
-        if any(environment != environments[0] for environment in environments):
-            raise TemplateError("the local cloud is one process: give all functions the same environment variables")
-        return dict(environments[0])
+        merged: dict[str, str] = {}
+        for function in self.functions.values():
+            for name, value in function.environment.items():
+                if merged.setdefault(name, value) != value:
+                    raise TemplateError(f"the local cloud is one process: give {name} the same value in all functions")
+        return merged
 
     @cached_property
     def api(self) -> dict[str, Any]:

@@ -3,12 +3,14 @@
 import json
 import re
 import tempfile
+from functools import partial
 
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, precondition, rule
 
 from lambdas import errors
+from lambdas.answers import Answer
 from lambdas.phase_record import PhaseSchedule, PhaseState
 from lambdas.registry import Registry
 from lambdas.service import Service
@@ -19,6 +21,7 @@ from task.phases import Phase
 from task.rounds import to_ticks
 from tests.lambdas import tasks
 from tests.lambdas.faulty_store import FaultyStore
+from tests.lambdas.store.commit_groups import observe, write_together
 
 PARTICIPANTS = ("acme", "other")
 WORDS = ("rot", "rot und blau", "blau", "mit rot und blau secretref")
@@ -256,7 +259,12 @@ class Protocol(RuleBasedStateMachine):
         except errors.WrongSentenceError:
             assert self.voided
             return False
-        if index == done:
+        self.accept(run, index, translation, answer)
+        return True
+
+    def accept(self, run, index, translation, answer):
+        """Assert that an answer is right, and note that its round is committed."""
+        if index == len(self.committed[run]):
             assert self.state(self.phase[run].name) is not PhaseState.CLOSED
             self.committed[run].append(translation)
         assert self.committed[run][index] == translation  # rule 2
@@ -266,7 +274,37 @@ class Protocol(RuleBasedStateMachine):
         if answer.next:
             assert answer.next.index == index + 1
             self.receive(run, answer.next)
-        return True
+
+    @rule(
+        chosen=st.lists(runs, min_size=2, max_size=4, unique=True),
+        translation=translations,
+        interrupted=st.none() | st.integers(0, 6),
+    )
+    def submit_together(self, chosen, translation, interrupted):
+        """Several clients submit while the disk is busy, so that their rounds are one group.
+
+        One of them may be interrupted at a statement of the transaction. Those that got no answer submit again.
+        """
+        places = {run: len(self.committed[run]) for run in chosen if len(self.committed[run]) in self.ids[run]}
+
+        def interrupt(number, _):
+            if number == interrupted:
+                raise KeyboardInterrupt
+
+        def submit(run):
+            player, token = self.players[self.owner[run]], self.ids[run][places[run]]
+            return self.service.translate(player, run, token, translation, LOG_PROBABILITY)
+
+        connection = observe(self.store, before=interrupt)
+        outcomes = write_together(self.store, [partial(submit, run) for run in places])
+        self.store._writer = connection.observed
+        for run, outcome in zip(places, outcomes, strict=True):
+            if isinstance(outcome, Answer):
+                self.check_leak(self.owner[run], repr(outcome))
+                self.accept(run, places[run], translation, outcome)
+            else:
+                assert isinstance(outcome, errors.ServiceError | KeyboardInterrupt)
+                self.submit(run, places[run], translation)
 
     @rule(run=runs, translation=translations)
     def lose_a_response(self, run, translation):

@@ -17,7 +17,8 @@ from lambdas.scoreboard import Scoreboard
 from lambdas.service import Service
 from lambdas.store import documents
 from leaderboard.families import RoleKind
-from leaderboard.table import HeldOutBlock, make_board
+from leaderboard.rows import HeldOutBlock
+from leaderboard.table import make_board
 from task.feedback import FeedbackKind, FeedbackSpec
 from task.layout import Layout
 from task.phases import Phase

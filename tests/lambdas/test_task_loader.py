@@ -193,5 +193,5 @@ def test_training_gets_fewer_runs_than_the_repeatable_phases(sqlite):
     assert {each.phase.name: each.runs for each in Registry(sqlite).phases()} == {
         "mock": 1_000,
         "dev": 1_000,
-        "training": 100,
+        "training": 3,
     }

@@ -34,7 +34,13 @@ LINEAR = re.compile(r"[^\0]*")
 MODULES = [
     *("simulator.cloud.events", "simulator.cloud.gateway", "simulator.cloud.http_messages"),
     *("simulator.cloud.http_server", "simulator.cloud.rate_limiter", "simulator.cloud.request_head"),
-    *("lambdas.handlers.api", "lambdas.handlers.read", "lambdas.handlers.score", "lambdas.registry", "lambdas.service"),
+    *(
+        "lambdas.handlers.api",
+        "lambdas.handlers.public",
+        "lambdas.handlers.score",
+        "lambdas.registry",
+        "lambdas.service",
+    ),
     *("lambdas.tokens", "task.limits", "task.names"),
 ]
 EXPRESSIONS = {

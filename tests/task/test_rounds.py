@@ -38,7 +38,7 @@ def test_a_tick_is_finer_than_any_score_that_is_printed(reward):
 
 def test_what_the_leaderboard_needs_of_a_round():
     assert played(7).result == RoundResult(7, 0.5, b"123456789", 1_007)
-    assert played(7).result == (7, 0.5, b"123456789", 1_007)
+    assert played(7).result == (7, 0.5, b"123456789", 1_007, b"")
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1))

@@ -96,8 +96,8 @@ def test_texts_and_keys_are_included_only_on_request(archived, bare, full):
 class TestWithoutTexts:
     def test_no_run_can_be_verified_or_played_before_the_task_is_loaded(self, bare, sqlite):
         Archive.open(bare).restore(sqlite)
-        with pytest.raises(MissingBlockError, match="is missing: load the task again"):
-            discrepancies(sqlite)
+        found, _ = discrepancies(sqlite)
+        assert any("is missing: load the task again" in str(each) for each in found)
         load_text(sqlite)
         assert discrepancies(sqlite) == ([], 59)
 
@@ -109,8 +109,8 @@ class TestWithoutTexts:
             load_phase(sqlite, record.phase, other)
         with pytest.raises(LoadError, match="with other sentences or rules"):
             load_phase(sqlite, tasks.DEV, tasks.pairs(tasks.DEV))  # the right text, but other feedback
-        with pytest.raises(MissingBlockError):
-            discrepancies(sqlite)
+        found, _ = discrepancies(sqlite)
+        assert any("is missing: load the task again" in str(each) for each in found)
 
     def test_the_store_can_be_archived_again_and_completed_later(self, bare, sqlite, tmp_path):
         Archive.open(bare).restore(sqlite)

@@ -4,7 +4,7 @@ import base64
 import json
 from types import SimpleNamespace
 
-from lambdas.handlers import read, score
+from lambdas.handlers import public, read, score
 
 CONTEXT = SimpleNamespace(
     function_name="test", memory_limit_in_mb=512, invoked_function_arn="arn", aws_request_id="lambda-request"
@@ -63,7 +63,7 @@ class Client:
         return self.send(read, "GET", f"/v1/runs/{run}/sentence", resource="/v1/runs/{run}/sentence")
 
     def leaderboard(self, phase):
-        return self.send(read, "GET", f"/v1/leaderboard/{phase}", resource="/v1/leaderboard/{phase}")
+        return self.send(public, "GET", f"/v1/leaderboard/{phase}", resource="/v1/leaderboard/{phase}")
 
     def translate(self, run, id=None, translation=None, **options):  # noqa: A002
         path, body = f"/v1/runs/{run}/translations", {"id": id, "translation": translation}

@@ -1,12 +1,13 @@
 """The functions as API Gateway calls them: responses, errors, metrics and logs."""
 
 import json
+import logging
 import threading
 
 import pytest
 
-from lambdas import errors, wiring
-from lambdas.handlers import api, read, score
+from lambdas import errors, observability, wiring
+from lambdas.handlers import api, public, read, score
 from lambdas.phase_record import PhaseState
 from lambdas.registry import Registry
 from lambdas.service import Service
@@ -78,7 +79,7 @@ class TestResponses:
         assert [phase["phase"] for phase in body["phases"]] == ["training", "mock", "dev"]
 
     def test_health(self, client):
-        assert client.send(read, "GET", "/health", key=None)[:2] == (200, {"status": "ok"})
+        assert client.send(public, "GET", "/health", key=None)[:2] == (200, {"status": "ok"})
 
     def test_header_names_are_case_insensitive(self, client):
         request = event("POST", "/v1/runs", {"phase": "mock", "system": "copy"})
@@ -339,29 +340,11 @@ def test_many_threads_call_one_function(sqlite):
     assert failures == []
 
 
-def test_in_lambda_a_function_is_traced_without_its_response(client, monkeypatch):
-    traced: list[str] = []
-
-    class Tracer:
-        disabled = False
-
-        def capture_lambda_handler(self, *, capture_response, capture_error):
-            assert not capture_response
-            assert not capture_error
-
-            def wrap(handler):
-                def called(event, context):
-                    traced.append(event["path"])
-                    return handler(event, context)
-
-                return called
-
-            return wrap
-
-    monkeypatch.setattr(api, "tracer", Tracer())
-    function = api.LambdaFunction(read._add_routes)
-    assert function(event("GET", "/v1/phases", key=client.key), CONTEXT)["statusCode"] == 200
-    assert traced == ["/v1/phases"]
+def test_log_lines_have_the_id_of_the_trace(monkeypatch):
+    monkeypatch.setenv("_X_AMZN_TRACE_ID", "Root=1-5759e988-bd862e3fe1be46a994272793;Sampled=1")
+    record = logging.LogRecord("banditmt", logging.ERROR, "api.py", 1, "internal error", None, None)
+    line = json.loads(observability.logger.registered_formatter.format(record))
+    assert line["xray_trace_id"] == "1-5759e988-bd862e3fe1be46a994272793"
 
 
 def test_the_longest_translation_fits_the_limit_on_bodies():

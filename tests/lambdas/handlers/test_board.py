@@ -17,8 +17,8 @@ from tests.lambdas import tasks
 
 
 def entry(item):
-    if "statistics" in item:
-        item["statistics"] = {"B": base64.b64encode(item["statistics"]["B"]).decode()}
+    for name in {"statistics", "link"} & item.keys():
+        item[name] = {"B": base64.b64encode(item[name]["B"]).decode()}
     return {"eventName": "INSERT", "dynamodb": {"NewImage": item}}
 
 
@@ -157,6 +157,6 @@ def test_the_handler_opens_the_store_that_the_environment_names(played, tmp_path
     store, run = played
     monkeypatch.setenv("BANDITMT_STORE", f"sqlite:{tmp_path / 'store.db'}")
     board._store.cache_clear()
-    assert board.handler({"Records": stream(store, run)}, SimpleNamespace(aws_request_id="x")) is None
+    board.handler({"Records": stream(store, run)}, SimpleNamespace(aws_request_id="x"))
     assert summaries(store)[0].rounds == 14
     board._store.cache_clear()

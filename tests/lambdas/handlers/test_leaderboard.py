@@ -7,7 +7,7 @@ import json
 import pytest
 
 from lambdas import wiring
-from lambdas.handlers import read
+from lambdas.handlers import public
 from lambdas.handlers.api import to_json
 from lambdas.phase_record import PhaseState
 from lambdas.registry import Registry
@@ -34,7 +34,7 @@ def key(sqlite):
 def ask(phase="dev", **options):
     """Status, headers and body."""
     asked = event("GET", f"/v1/leaderboard/{phase}", resource="/v1/leaderboard/{phase}", **options)
-    response = read.handler(asked, CONTEXT)
+    response = public.handler(asked, CONTEXT)
     return response["statusCode"], {k: v[0] for k, v in response["multiValueHeaders"].items()}, response["body"]
 
 
@@ -67,8 +67,8 @@ def test_a_leaderboard_is_encoded_once(key, sqlite, monkeypatch, asked):
 
         return count
 
-    monkeypatch.setattr(read, "to_csv", counted("csv", to_csv))
-    monkeypatch.setattr(read, "to_json", counted("json", to_json))
+    monkeypatch.setattr(public, "to_csv", counted("csv", to_csv))
+    monkeypatch.setattr(public, "to_json", counted("json", to_json))
     answers = [ask(query={"format": asked}) for _ in range(3)]
     assert encoded == [asked]
     assert answers == [answers[0]] * 3

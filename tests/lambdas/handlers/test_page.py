@@ -1,11 +1,11 @@
-"""The leaderboard page, as the reading function serves it."""
+"""The leaderboard page, as the public function serves it."""
 
 import json
 
 import pytest
 
 from lambdas import wiring
-from lambdas.handlers import read
+from lambdas.handlers import public
 from lambdas.service import Service
 from leaderboard.page import SITE_FOLDER, Page
 from tests.lambdas import tasks
@@ -26,7 +26,7 @@ def ask(path, **headers):
     """Status, headers and body."""
     more = {name.replace("_", "-"): value for name, value in headers.items()}
     resource = "/" if path == "/" else "/{file}"
-    response = read.handler(event("GET", path, resource=resource, more=more), CONTEXT)
+    response = public.handler(event("GET", path, resource=resource, more=more), CONTEXT)
     return response["statusCode"], {k: v[0] for k, v in response["multiValueHeaders"].items()}, response["body"]
 
 
@@ -74,6 +74,7 @@ def test_the_settings_name_the_phases_and_where_their_boards_are():
         "phases": ["training", "mock", "dev"],
         "data": "v1/leaderboard/{phase}",
         "table": "v1/leaderboard/{phase}?format=csv",
+        "task": "v1/task",
         "live": True,
     }
 

@@ -189,7 +189,7 @@ class TestPhaseStates:
             "runs_left": None,
         }
         assert [phase.as_dict() for phase in closed.phases()] == [
-            {"phase": "training", "state": "open", "total": 4, "repeatable": False, "runs": 100, **common},
+            {"phase": "training", "state": "open", "total": 4, "repeatable": False, "runs": 3, **common},
             {"phase": "mock", "state": "closed", "total": 5, "repeatable": True, "runs": 1000, **common},
             {"phase": "dev", "state": "open", "total": 14, "repeatable": True, "runs": 1000, **common},
         ]

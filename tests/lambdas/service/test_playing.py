@@ -39,6 +39,7 @@ class TestPlaying:
             "finished": False,
             "cumulative_reward": 0.0,
             "last": None,
+            "head": None,
         }
 
     def test_the_pending_sentence_stays_until_it_is_translated(self, setting):

@@ -109,7 +109,8 @@ def ledger_stream(client: Any) -> list[dict[str, Any]]:
     items = client.scan(TableName="banditmt-ledger")["Items"]
     for item in items:
         if "statistics" in item:
-            item["statistics"]["B"] = base64.b64encode(item["statistics"]["B"]).decode()
+            for name in ("statistics", "link"):
+                item[name]["B"] = base64.b64encode(item[name]["B"]).decode()
     return [{"eventName": "INSERT", "dynamodb": {"NewImage": item}} for item in items]
 
 
@@ -125,7 +126,7 @@ def statements(template: SamTemplate, function: str) -> dict[tuple[str, str], di
     }
 
 
-@pytest.mark.parametrize("function", ["ReadFunction", "ScoringFunction", "BoardFunction"])
+@pytest.mark.parametrize("function", ["PublicFunction", "ReadFunction", "ScoringFunction", "BoardFunction"])
 def test_a_role_grants_exactly_what_its_function_uses(
     template: SamTemplate, calls: list[DynamoDbCall], function: str
 ) -> None:

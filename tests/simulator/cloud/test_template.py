@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from lambdas import errors
-from lambdas.handlers import read
+from lambdas.handlers.public import BOARD
 from leaderboard.page import CHARTS_FILE, INDEX_FILE, SETTINGS_FILE, VEGA_FILE
 from simulator.cloud.rate_limiter import QuotaSettings, ThrottleSettings
 from simulator.cloud.template import SamTemplate
@@ -31,12 +31,12 @@ def granted(template: SamTemplate, role: str) -> set[tuple[str, str]]:
 # routes
 
 ROUTES = {
-    ("GET", "/", "ReadFunction", False),
-    ("GET", "/{file}", "ReadFunction", False),
-    ("GET", "/health", "ReadFunction", False),
-    ("GET", "/v1/leaderboard/{phase}", "ReadFunction", False),
-    ("GET", "/v1/task", "ReadFunction", False),
-    ("GET", "/v1/task/out-of-domain/{language}", "ReadFunction", False),
+    ("GET", "/", "PublicFunction", False),
+    ("GET", "/{file}", "PublicFunction", False),
+    ("GET", "/health", "PublicFunction", False),
+    ("GET", "/v1/leaderboard/{phase}", "PublicFunction", False),
+    ("GET", "/v1/task", "PublicFunction", False),
+    ("GET", "/v1/task/out-of-domain/{language}", "PublicFunction", False),
     ("GET", "/v1/phases", "ReadFunction", True),
     ("POST", "/v1/runs", "ReadFunction", True),
     ("GET", "/v1/runs/{run}", "ReadFunction", True),
@@ -52,9 +52,7 @@ def test_every_route_that_is_not_public_needs_a_key(template: SamTemplate) -> No
 def test_the_relative_links_of_the_page_work_under_its_address(template: SamTemplate) -> None:
     page = template.resolve(template.source["Outputs"]["Page"]["Value"])
     assert page == "https://Api.execute-api.us-east-1.amazonaws.com/prod/"
-    assert all(
-        not address.startswith("/") for address in (read.BOARD, INDEX_FILE, SETTINGS_FILE, CHARTS_FILE, VEGA_FILE)
-    )
+    assert all(not address.startswith("/") for address in (BOARD, INDEX_FILE, SETTINGS_FILE, CHARTS_FILE, VEGA_FILE))
 
 
 def test_the_page_is_compressed_and_rounds_are_not(template: SamTemplate) -> None:
@@ -134,13 +132,13 @@ def test_the_usage_plan_covers_the_stage_and_the_template_creates_no_key(templat
 
 def test_functions_are_small_and_on_arm(template: SamTemplate) -> None:
     functions = template.resources("AWS::Lambda::Function")
-    assert set(functions) == {"ReadFunction", "ScoringFunction", "BoardFunction"}
+    assert set(functions) == {"PublicFunction", "ReadFunction", "ScoringFunction", "BoardFunction"}
     for name, function in functions.items():
         assert function["Runtime"] == "python3.13"
         assert function["Architectures"] == ["arm64"]
         assert function["MemorySize"] == 512
         assert function["Role"] == f"{name.removesuffix('Function')}Role.Arn"
-        assert function["Environment"]["Variables"]["POWERTOOLS_TRACER_CAPTURE_RESPONSE"] == "false"
+        assert function["TracingConfig"] == {"Mode": "Active"}
         assert function["Environment"]["Variables"]["BANDITMT_STORE"] == "dynamodb:us-east-1?prefix=banditmt"
 
 
@@ -153,7 +151,11 @@ def test_roles_have_exactly_these_permissions(template: SamTemplate) -> None:
             ("xray:PutTelemetryRecords", "*"),
         }
 
-    assert set(template.resources("AWS::IAM::Role")) == {"ReadRole", "ScoringRole", "BoardRole"}
+    assert set(template.resources("AWS::IAM::Role")) == {"PublicRole", "ReadRole", "ScoringRole", "BoardRole"}
+    assert granted(template, "PublicRole") == logging_and_tracing("PublicLog") | {
+        ("dynamodb:GetItem", "TaskTable.Arn"),
+        ("dynamodb:Query", "TaskTable.Arn"),
+    }
     assert granted(template, "ReadRole") == logging_and_tracing("ReadLog") | {
         ("dynamodb:GetItem", "TaskTable.Arn"),
         ("dynamodb:Query", "TaskTable.Arn"),
@@ -207,13 +209,42 @@ def test_no_role_can_list_keys_participants_or_blocks(template: SamTemplate) -> 
         for name, statement in statements(template)
         if statement["Resource"] == "TaskTable.Arn" and statement["Action"] != "dynamodb:PutItem"
     }
-    readable = ["key", "participant", "phase", "task", "ring", "block/*"]
+    readable = ["key", "participant", "phase", "ring", "block/*"]
     assert leading_keys == {
+        ("PublicRole", "dynamodb:GetItem"): ["key", "participant", "phase", "task"],
+        ("PublicRole", "dynamodb:Query"): ["phase", "role", "team", "system", "run/*", "board/*", "withdrawal/*"],
         ("ReadRole", "dynamodb:GetItem"): readable,
-        ("ReadRole", "dynamodb:Query"): ["phase", "role", "team", "system", "run/*", "board/*", "withdrawal/*"],
-        ("ScoringRole", "dynamodb:GetItem"): [kind for kind in readable if kind != "task"],
+        ("ReadRole", "dynamodb:Query"): ["phase", "run/*"],
+        ("ScoringRole", "dynamodb:GetItem"): readable,
         ("BoardRole", "dynamodb:GetItem"): ["board/*", "phase"],
     }
+
+
+def test_conditions_on_keys_do_not_hold_of_requests_without_keys(template: SamTemplate) -> None:
+    conditions = [statement["Condition"] for _, statement in statements(template) if "Condition" in statement]
+    assert len(conditions) == 8
+    for condition in conditions:
+        assert condition["Null"] == {"dynamodb:LeadingKeys": "false"}
+
+
+def test_the_function_of_anonymous_pages_writes_nothing_and_reads_no_token_keys(template: SamTemplate) -> None:
+    public = [statement for role, statement in statements(template) if role == "PublicRole"]
+    assert not [each for each in public if each["Action"] == "dynamodb:PutItem" or "Ledger" in each["Resource"]]
+    assert '"ring"' not in json.dumps(public)
+    functions = {route.function for route in template.routes if not route.key_required}
+    assert functions == {"PublicFunction"}
+
+
+def test_visitors_cannot_use_up_the_concurrency_of_scoring(template: SamTemplate) -> None:
+    functions = template.resources("AWS::Lambda::Function")
+    reserved = {name: function.get("ReservedConcurrentExecutions") for name, function in functions.items()}
+    assert {name: number for name, number in reserved.items() if number} == {"ScoringFunction": 100}
+
+
+def test_only_the_scoring_function_has_the_ledger_key(template: SamTemplate) -> None:
+    functions = template.resources("AWS::Lambda::Function")
+    holders = [name for name, each in functions.items() if "BANDITMT_LEDGER_KEY" in each["Environment"]["Variables"]]
+    assert holders == ["ScoringFunction"]
 
 
 def test_only_lambda_can_assume_the_roles_and_they_have_no_managed_policies(template: SamTemplate) -> None:
@@ -259,7 +290,7 @@ def test_the_stream_of_the_ledger_feeds_the_leaderboard_and_failures_go_to_a_que
 
 def test_every_function_has_its_own_log_and_logs_expire(template: SamTemplate) -> None:
     logs = template.resources("AWS::Logs::LogGroup")
-    assert set(logs) == {"ReadLog", "ScoringLog", "BoardLog", "AccessLog"}
+    assert set(logs) == {"PublicLog", "ReadLog", "ScoringLog", "BoardLog", "AccessLog"}
     assert {log["RetentionInDays"] for log in logs.values()} == {90}
     for name, function in template.resources("AWS::Lambda::Function").items():
         assert function["LoggingConfig"] == {"LogGroup": f"{name.removesuffix('Function')}Log"}
@@ -333,11 +364,9 @@ def test_every_library_of_the_bundle_is_pinned() -> None:
     bundled = names("lambdas/requirements.txt")
     assert bundled == {
         "aws-lambda-powertools",
-        "aws-xray-sdk",
         "jmespath",
         "stopwordsiso",
         "typing-extensions",
-        "wrapt",
     }
     assert bundled <= names("requirements.lock")
 
