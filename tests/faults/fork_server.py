@@ -1,8 +1,11 @@
 """A process that has imported everything and forks servers and learners on request: new interpreters take seconds.
 
-Requests and responses are lines of JSON. ``["serve", STORE, PORT]`` and ``["learn", URL, KEY, FOLDER, PLAYER]`` start a
-child and return its process id. ``["ended", PID]`` returns its exit code, or null while it runs. ``["kill", PID]``
-kills it and returns its exit code, which is its own if it had ended before.
+Requests and responses are lines of JSON. ``["serve", STORE, PORT, GROUPS, COUNT]`` and ``["learn", URL, KEY, FOLDER,
+PLAYER]`` start a child and return its process id. If GROUPS is the name of a file, every commit of the server takes a
+while, so that rounds are committed in groups, and the server appends the size of each group to the file. If COUNT is
+not 1, the child starts so many processes that serve the port, and replaces those that end. ``["ended", PID]`` returns
+the exit code of a child, or null while it runs. ``["kill", PID]`` kills it and returns its exit code, which is its own
+if it had ended before.
 """
 
 import json
@@ -10,18 +13,26 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from sqlite3 import Connection
+from threading import Event
 from typing import Any
+from unittest import mock
 
 from banditmt_client import Client
 from lambdas.service import Service
-from lambdas.store import open_store
+from lambdas.store import open_store, sqlite
+from lambdas.store.group_commit import PendingWrite, commit_group
 from simulator.cloud.local_cloud import local_server, set_environment
+from simulator.cloud.server_processes import ServerProcesses
 from tests.faults import scenario
 
 ROOT = Path(__file__).parents[2]
+COMMIT_SECONDS = 0.006  # of a server that commits slowly
 
 
 class ForkServer:
@@ -37,8 +48,8 @@ class ForkServer:
         self._process.stdin.flush()
         return json.loads(self._process.stdout.readline())
 
-    def serve(self, store: str, port: int) -> int:
-        return int(self._send("serve", store, port))
+    def serve(self, store: str, port: int, groups: Path | None = None, count: int = 1) -> int:
+        return int(self._send("serve", store, port, str(groups) if groups else "", count))
 
     def learn(self, url: str, api_key: str, folder: Path, player: str) -> int:
         return int(self._send("learn", url, api_key, str(folder), player))
@@ -61,10 +72,26 @@ def fork_server() -> Iterator[ForkServer]:
         process.communicate()
 
 
-def serve(store: str, port: int) -> None:
+def serve(store: str, port: int, groups: str, count: int) -> None:
     template = scenario.template()
     set_environment(template)
-    local_server(template, Service(open_store(store)), ("127.0.0.1", port)).serve_forever()
+    opened = open_store(store)
+    if groups:
+        mock.patch.object(sqlite, "commit_group", partial(commit_slowly, Path(groups))).start()
+    server = local_server(template, Service(opened), ("127.0.0.1", port))
+    if count == 1:
+        server.serve_forever()
+    with ServerProcesses(count, lambda *_: server.serve_forever()) as processes:
+        processes.watch(Event())
+
+
+def commit_slowly(groups: Path, connection: Connection, group: Sequence[PendingWrite]) -> None:
+    """Commit a group half-way through a pause, so that a kill often comes right before or after the commit."""
+    time.sleep(COMMIT_SECONDS / 2)
+    commit_group(connection, group)
+    with groups.open("a") as sizes:
+        sizes.write(f"{len(group)}\n")
+    time.sleep(COMMIT_SECONDS / 2)
 
 
 def learn(url: str, api_key: str, folder: str, player: str) -> None:

@@ -40,17 +40,21 @@ class DisturbedStore:
 
 @contextmanager
 def pragma(store: SQLiteStore, events: Counter[str], name: str, on: str, off: str) -> Iterator[None]:
-    """Make writes fail within SQLite for one call, with its real error codes and its real clean-up."""
+    """Make writes fail within SQLite during one call, with its real error codes and its real clean-up.
+
+    Other threads may write meanwhile, together with this one: they fail, too, and repeat their requests.
+    """
+    connection = store._writer_connection()
     with store._write_lock:
-        connection = store._writer_connection()
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
         connection.execute(on.format(pages=pages))
-        try:
-            yield
-        except UnavailableError:
-            events[name] += 1
-            raise
-        finally:
+    try:
+        yield
+    except UnavailableError:
+        events[name] += 1
+        raise
+    finally:
+        with store._write_lock:
             connection.execute(off)
 
 

@@ -18,6 +18,8 @@ REQUIRED_EVENTS = {  # a trial in which these did not happen proves nothing
         *("duplicate", "reorder", "learner restarted"),
     },
     "kills": {"SIGKILL of the server", "SIGKILL of a learner"},
+    "group-kills": {"SIGKILL of the server", "SIGKILL of a learner", "rounds committed in a group"},
+    "process-kills": {"SIGKILL of a process that serves", "SIGKILL of a learner"},
     "no-room": {"server without room"},
     "disk-full": {"disk full"},
     "read-only": {"read-only store"},

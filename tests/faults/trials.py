@@ -4,8 +4,10 @@ A trial takes a seed and an empty folder, and returns the counts of what happene
 only the exact moment at which a process is killed depends on the machine.
 """
 
+import os
 import random
 import resource
+import signal
 import socket
 import time
 from collections import Counter
@@ -102,8 +104,16 @@ def network(seed: int, folder: Path) -> Mapping[str, int]:
 class Processes:
     """A server and the learners as processes, which can be killed and restarted."""
 
-    def __init__(self, fork_server: ForkServer, folder: Path, keys: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        fork_server: ForkServer,
+        folder: Path,
+        keys: Mapping[str, str],
+        groups: Path | None = None,
+        serving: int = 1,  # processes
+    ) -> None:
         self._fork_server, self._folder, self._keys = fork_server, folder, keys
+        self._groups, self._serving = groups, serving
         with socket.create_server(("127.0.0.1", 0)) as free:
             self._port = free.getsockname()[1]
         self._url = f"http://127.0.0.1:{self._port}"
@@ -113,7 +123,8 @@ class Processes:
 
     def _start(self, name: str) -> int:
         if name == "server":
-            return self._fork_server.serve(f"sqlite:{self._folder / 'store.db'}?synchronous=normal", self._port)
+            store = f"sqlite:{self._folder / 'store.db'}?synchronous={'full' if self._groups else 'normal'}"
+            return self._fork_server.serve(store, self._port, self._groups, self._serving)
         return self._fork_server.learn(self._url, self._keys[name], self._folder, name)
 
     def kill(self, name: str) -> bool:
@@ -121,6 +132,16 @@ class Processes:
         killed = self._fork_server.kill(self.children[name])
         self.children[name] = self._start(name)
         return killed
+
+    def kill_serving(self, rng: random.Random) -> bool:
+        """Kill one of several processes that serve; return False if it had ended before."""
+        server = self.children["server"]
+        serving = Path(f"/proc/{server}/task/{server}/children").read_text().split()
+        try:
+            os.kill(int(rng.choice(serving)), signal.SIGKILL)
+        except (IndexError, ProcessLookupError):  # all were killed a moment ago
+            return False
+        return True
 
     def restart_failed(self) -> None:
         """Restart learners that ended with an error."""
@@ -169,10 +190,10 @@ def shared_fork_server() -> tuple[ExitStack, ForkServer]:
 
 
 @contextmanager
-def processes(folder: Path) -> Iterator[Processes]:
+def processes(folder: Path, groups: Path | None = None, serving: int = 1) -> Iterator[Processes]:
     with sqlite(folder) as store:
         keys = scenario.prepare(store)
-    started = Processes(shared_fork_server()[1], folder, keys)
+    started = Processes(shared_fork_server()[1], folder, keys, groups, serving)
     try:
         yield started
     finally:
@@ -181,15 +202,39 @@ def processes(folder: Path) -> Iterator[Processes]:
         scenario.check(store, folder)
 
 
-def kills(seed: int, folder: Path) -> Mapping[str, int]:
+def kills(seed: int, folder: Path, groups: Path | None = None) -> Mapping[str, int]:
     """The server or a learner is killed with SIGKILL, at any moment of any round."""
     rng, events = random.Random(seed), Counter[str]()
     victims = ["server", rng.choice(PLAYERS), *rng.choices(("server", *PLAYERS), k=KILLS - 2)]
-    with processes(folder) as started:
+    with processes(folder, groups) as started:
         for moment, victim in zip(sorted(rng.sample(range(ROUNDS), KILLS)), victims, strict=True):
             started.wait_for(moment)
             time.sleep(rng.uniform(0, 0.01))
             events["SIGKILL of the server" if victim == "server" else "SIGKILL of a learner"] += started.kill(victim)
+        started.wait_for(ROUNDS)
+    return events
+
+
+def group_kills(seed: int, folder: Path) -> Mapping[str, int]:
+    """The same, while the rounds of several learners are committed together."""
+    groups = folder / "groups"
+    events = kills(seed, folder, groups)
+    sizes = [int(size) for size in groups.read_text().split()]
+    return {**events, "rounds committed in a group": sum(size for size in sizes if size > 1)}
+
+
+def process_kills(seed: int, folder: Path) -> Mapping[str, int]:
+    """Three processes serve one port; one of them or a learner is killed with SIGKILL, at any moment of any round."""
+    rng, events = random.Random(seed), Counter[str]()
+    victims = ["server", rng.choice(PLAYERS), *rng.choices(("server", *PLAYERS), k=KILLS - 2)]
+    with processes(folder, serving=3) as started:
+        for moment, victim in zip(sorted(rng.sample(range(1, ROUNDS), KILLS)), victims, strict=True):
+            started.wait_for(moment)
+            time.sleep(rng.uniform(0, 0.01))
+            if victim == "server":
+                events["SIGKILL of a process that serves"] += started.kill_serving(rng)
+            else:
+                events["SIGKILL of a learner"] += started.kill(victim)
         started.wait_for(ROUNDS)
     return events
 
@@ -342,6 +387,8 @@ def ledger_stream(seed: int, folder: Path) -> Mapping[str, int]:
 TRIALS: dict[str, Trial] = {
     "network": network,
     "kills": kills,
+    "group-kills": group_kills,
+    "process-kills": process_kills,
     "no-room": no_room,
     "disk-full": partial(on_a_disk, "disk full", full_disk),
     "read-only": partial(on_a_disk, "read-only store", read_only),
