@@ -8,7 +8,7 @@ from typing import Any
 from leaderboard.families import RoleKind
 from leaderboard.last_quarter import MARK_MEANING
 from leaderboard.measures import Estimate
-from leaderboard.table import Board, Row, RowStatus
+from leaderboard.rows import Board, Row, RowStatus
 
 _LATEX = str.maketrans(
     {
@@ -21,6 +21,10 @@ _LATEX = str.maketrans(
 
 
 _LATEX_MARK = r"$^\dagger$"  # of a run that earned more with lower corpus BLEU
+_LATEX_COVERAGE = (
+    "% s.d.: standard deviation of the mean between seeds; intervals of systems with several seeds cover sentences and "
+    "seeds, all others sentences only"
+)
 _FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet evaluates cells that begin like this
 _LAST_QUARTER_COLUMNS = ("rounds", "mean_reward", "corpus_bleu", "length_ratio", "single_words")
 _LAST_PASS_COLUMNS = ("corpus_bleu", "sentence_bleu", "relative_corpus_bleu", "relative_sentence_bleu")
@@ -94,16 +98,25 @@ COLUMNS: dict[str, Callable[[Row], Any]] = {
     "late_reward_gain": _from_late_difference("reward"),
     "late_bleu_gain": _from_late_difference("corpus_bleu"),
     "reward_up_bleu_down": _from_late_difference("reward_up_bleu_down"),
+    "seeds": lambda row: len(row.seeds) or 1,
+    "seed_deviation": lambda row: row.seed_deviation,
+    "interval_covers": lambda row: row.interval_covers,
+    "regret_covers": lambda row: row.regret and row.regret.covers,
+    "reward_gain_covers": lambda row: row.reward_gain and row.reward_gain.covers,
+    "head": lambda row: row.head,
 }
 
 
-def to_csv(board: Board) -> str:
-    """Return all rows with a header, without curves, and with only the last held-out pass."""
+def to_csv(board: Board, *, each_seed: bool = False) -> str:
+    """Return all rows with a header, without curves, and with only the last held-out pass.
+
+    With ``each_seed``, the seeds of a system follow their mean.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     names = [measure.name for measure in board.measures]
     writer.writerow([*COLUMNS, *(name + suffix for name in names for suffix in ("", "_low", "_high"))])
-    for row in board.rows:
+    for row in board.unfolded() if each_seed else board.rows:
         measured = [value for name in names for value in _measured(row.measures[name])]
         writer.writerow([*(value(row) for value in COLUMNS.values()), *measured])
     return text.getvalue()
@@ -116,9 +129,13 @@ def _measured(estimate: Estimate | None) -> tuple[float | None, float | None, fl
     return (estimate.value, *(estimate.interval or (None, None)))
 
 
-def to_latex(board: Board) -> str:
-    """Return a table like Table 3 of Sokolov et al. 2017: oracles and baselines first, then contestants by rank."""
-    finished = [row for row in board.rows if row.status is RowStatus.FINISHED]
+def to_latex(board: Board, *, each_seed: bool = False) -> str:
+    """Return a table like Table 3 of Sokolov et al. 2017: oracles and baselines first, then contestants by rank.
+
+    With ``each_seed``, the seeds of a system follow their mean.
+    """
+    rows = board.unfolded() if each_seed else board.rows
+    finished = [row for row in rows if row.status is RowStatus.FINISHED]
     pinned = [row for row in finished if row.role is not RoleKind.CONTESTANT]
     others = [row for row in finished if row.role is RoleKind.CONTESTANT]
     columns = _latex_columns(board)
@@ -127,6 +144,7 @@ def to_latex(board: Board) -> str:
         [
             "% needs \\usepackage{booktabs}",
             *(f"% {name}: {signature}" for name, signature in board.signatures.items()),
+            *([_LATEX_COVERAGE] if board.has_seeds else []),
             *([f"% {_LATEX_MARK}: {MARK_MEANING}"] if any(row.is_marked for row in finished) else []),
             r"\begin{tabular}{rl" + "r" * (len(columns) - 2) + "}",
             r"\toprule",
@@ -154,12 +172,16 @@ def _latex_columns(board: Board) -> LatexColumns:
             "--" if row.interval is None else f"[{row.interval[0]:.4f}, {row.interval[1]:.4f}]"
         ),
     }
+    seeds: LatexColumns = {
+        "seeds": lambda row: str(len(row.seeds) or 1),
+        "s.d.": lambda row: "--" if row.seed_deviation is None else f"{row.seed_deviation:.4f}",
+    }
     oracles: LatexColumns = {
         "regret": lambda row: "--" if row.regret is None else f"{row.regret.value:.4f}",
         "gap closed": lambda row: _latex_share(row.gap_closed),
     }
     baselines: LatexColumns = {
-        "gain": lambda row: "--" if row.reward_gain is None else f"{row.reward_gain.value:+.4f}",
+        "gain": lambda row: "--" if row.reward_gain is None else f"{row.reward_gain.value:+z.4f}",
     }
     full_information: LatexColumns = {
         "of full information": lambda row: _latex_share(row.full_information_share),
@@ -181,6 +203,7 @@ def _latex_columns(board: Board) -> LatexColumns:
     is_bandit = not board.shows_post_edits
     return {
         **columns,
+        **(seeds if board.has_seeds else {}),
         **(baselines if any(row.reward_gain for row in board.rows) else {}),
         **(oracles if is_bandit or any(row.regret for row in board.rows) else {}),
         **(full_information if any(row.full_information_share is not None for row in board.rows) else {}),
@@ -191,7 +214,7 @@ def _latex_columns(board: Board) -> LatexColumns:
 
 
 def _latex_share(share: float | None) -> str:
-    return "--" if share is None else f"{100 * share:.1f}\\,\\%"
+    return "--" if share is None else f"{100 * share:z.1f}\\,\\%"
 
 
 def _latex_ratio(ratio: float | None) -> str:

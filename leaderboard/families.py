@@ -8,12 +8,15 @@ A system belongs to the family that the organiser assigned, or else to the one t
 ``BNMT``. If its family has no oracle, it is compared with the family of the best oracle in the phase.
 """
 
+import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from leaderboard.seeds import system_without_seed
 from leaderboard.summaries import Summary
+from task.names import MAX_NAME_CHARACTERS
 
 
 class RoleKind(StrEnum):
@@ -27,6 +30,7 @@ class RoleKind(StrEnum):
     K_BEST_ORACLE = "k-best-oracle"  # knows the reference, but can only choose among the candidates of its model
 
 
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]")
 HOUSE_PARTICIPANT = "banditmt"  # as whom the systems of this repository play
 
 # The ends of names, the most specific first, and the roles that they imply for systems of this repository.
@@ -35,11 +39,16 @@ _ROLES_BY_NAME = {
     "-oracle": RoleKind.ORACLE,
     "-full-information": RoleKind.FULL_INFORMATION,
     "-static": RoleKind.BASELINE,
+    "-none": RoleKind.BASELINE,
+    "-BG": RoleKind.BASELINE,
+    "-FG-UNFAIR": RoleKind.ORACLE,
     "copy-source": RoleKind.BASELINE,
     "word-for-word": RoleKind.BASELINE,
     **dict.fromkeys(("-sampling", "-sampling-T1", "-perturbed", "-control", "-beam"), RoleKind.CONTROL),
+    **dict.fromkeys(("-concat", "-s-hier-to-2.tied", "-cadec"), RoleKind.CONTROL),  # what context is worth
 }
-_SEED_SUFFIX = re.compile(r"\.s[0-9]+$")  # of a system that is played with several random seeds
+SETTINGS_MARK = "+"  # between the name of a system and the settings that differ from the registered ones
+_SEED_CHARACTERS = 8  # that a name with settings leaves for the suffix of a seed
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +62,29 @@ class Role:
 
 
 def family_from_name(system: str) -> str:
-    """Return the family that a system's name implies: the part before its first hyphen."""
-    return system.partition("-")[0]
+    """Return the family that a system's name implies: the part before its first hyphen, without settings."""
+    return system.partition(SETTINGS_MARK)[0].partition("-")[0]
+
+
+def name_with_settings(system: str, settings: Sequence[tuple[str, str]]) -> str:
+    """Return the name of a run whose settings differ from the registered ones: ``BNMT-EL+batch-16``.
+
+    A name that would be too long has a digest of the settings instead. A system without such settings keeps its name.
+    """
+    if not settings:
+        return system
+    changes = [f"{name}-{value}" for name, value in settings]
+    name = SETTINGS_MARK.join([system, *(_NOT_IN_NAMES.sub("_", change) for change in changes)])
+    if len(name) <= MAX_NAME_CHARACTERS - _SEED_CHARACTERS:
+        return name
+    return f"{system}{SETTINGS_MARK}{hashlib.sha256(repr(tuple(settings)).encode()).hexdigest()[:8]}"
 
 
 def default_role(participant: str, system: str) -> Role:
     """Return the role of a system without one that the organiser set."""
     kind = RoleKind.CONTESTANT
     if participant == HOUSE_PARTICIPANT:
-        name = _SEED_SUFFIX.sub("", system)
+        name = system_without_seed(system).partition(SETTINGS_MARK)[0]
         kind = next((kind for end, kind in _ROLES_BY_NAME.items() if name.endswith(end)), RoleKind.CONTESTANT)
     return Role(participant, system, kind)
 
@@ -73,7 +96,10 @@ class Roles:
         self._stored = {(role.participant, role.system): role for role in stored}
 
     def of(self, participant: str, system: str) -> Role:
-        return self._stored.get((participant, system)) or default_role(participant, system)
+        """Return the role of a system. All seeds of a system have its role."""
+        names = (system, system_without_seed(system))
+        stored = (self._stored.get((participant, name)) for name in names)
+        return next((role for role in stored if role), None) or default_role(participant, system)
 
 
 class Families:

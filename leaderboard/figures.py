@@ -1,13 +1,14 @@
 """The figures of a board as Vega-Lite charts.
 
-Regret, cumulative reward and held-out BLEU are those of Sokolov et al. 2017. A post-edit phase has the differences to a
-baseline of Simianer et al. 2019, Appendix B, and the learning curves of Bertoldi et al. 2012.
+The gain over the baseline shows whether learning helped, and by how much. Regret, cumulative reward and held-out BLEU
+are those of Sokolov et al. 2017. A post-edit phase has the differences to a baseline of Simianer et al. 2019, Appendix
+B, and the learning curves of Bertoldi et al. 2012.
 
 No browser is needed to draw them. A chart says how to draw, and functions such as ``curve_points`` return the data. The
 page uses the same charts and computes the data itself.
 """
 
-from collections import Counter
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -15,15 +16,26 @@ from typing import Any, Literal, NamedTuple
 import altair as alt
 
 from leaderboard.families import RoleKind
-from leaderboard.metrics.learning_curve import CurveModel
-from leaderboard.table import Board, Row
+from leaderboard.figure_points import (
+    DIFFERENCES,
+    Point,
+    curve_points,
+    difference_points,
+    drawn_rows,
+    gain_points,
+    labels,
+    pass_points,
+    ter_points,
+)
+from leaderboard.palette import LIGHT_REFERENCE, LIGHT_SERIES
+from leaderboard.rows import Board, Row
 
 Format = Literal["svg", "png", "pdf"]
 FORMATS: tuple[Format, ...] = ("svg", "png", "pdf")
-MAX_RUNS = 20  # in one figure: readers cannot tell more lines and colours apart
 PNG_SCALE = 2.0
 WIDTH, HEIGHT = 520, 300  # of a chart with one panel
 PANEL_WIDTH, PANEL_HEIGHT = 250, 190
+PAGE_HEIGHT, FIRST_PAGE_HEIGHT = 240, 300  # of charts on the page
 DASHES_BY_ROLE = {
     RoleKind.CONTESTANT.value: [1, 0],
     RoleKind.BASELINE.value: [2, 2],
@@ -32,104 +44,9 @@ DASHES_BY_ROLE = {
     RoleKind.FULL_INFORMATION.value: [9, 3, 2, 3],
     RoleKind.K_BEST_ORACLE.value: [12, 4],
 }
-MIN_REGRET_ROUNDS = 10  # of a long phase: the noise of earlier means would squeeze the rest of the curve
-
-DIFFERENCES = {"r0": "R0", "r1": "R1", "r0_1": "R0+1", "bleu": "BLEU"}  # measures that are drawn against a baseline
 TER_TITLES = {"ter": "TER of a block", "incremental_ter": "TER of all blocks so far"}
 
-Point = dict[str, Any]
 PageChart = alt.Chart | alt.LayerChart | alt.FacetChart
-
-
-def labels(rows: Sequence[Row]) -> dict[str, str]:
-    """Return a label for every run: its system, with participant and attempt where they are needed to be unique."""
-    systems = Counter(row.system for row in rows)
-    owners = Counter((row.system, row.participant) for row in rows)
-    found = {}
-    for row in rows:
-        label = row.system if systems[row.system] == 1 else f"{row.system} ({row.participant})"
-        found[row.run] = label if owners[row.system, row.participant] == 1 else f"{label} #{row.attempt}"
-    return found
-
-
-def drawn_rows(board: Board) -> list[Row]:
-    """Return the rows that figures show: all oracles and baselines, and the best contestants."""
-    pinned = [row for row in board.rows if row.role is not RoleKind.CONTESTANT]
-    others = [row for row in board.rows if row.role is RoleKind.CONTESTANT]
-    return [*pinned, *others[: max(0, MAX_RUNS - len(pinned))]]
-
-
-def curve_points(board: Board) -> list[Point]:
-    """Return cumulative reward and running regret of every drawn run at every checkpoint."""
-    rows, curves = drawn_rows(board), {row.run: row.curve for row in board.rows}
-    names, points = labels(rows), []
-    first_round = MIN_REGRET_ROUNDS if board.total >= 100 * MIN_REGRET_ROUNDS else 1
-    for row in rows:
-        oracle = curves[row.regret.oracle] if row.regret else []
-        for index, (rounds, reward) in enumerate(zip(board.checkpoints, row.curve, strict=False)):
-            regret = (oracle[index] - reward) / rounds if index < len(oracle) and rounds >= first_round else None
-            points.append(
-                {"system": names[row.run], "role": row.role, "rounds": rounds, "reward": reward, "regret": regret}
-            )
-    return points
-
-
-def pass_points(board: Board) -> list[Point]:
-    """Return BLEU on the held-out block of every drawn run at every pass."""
-    rows = drawn_rows(board)
-    names = labels(rows)
-    return [
-        {
-            "system": names[row.run],
-            "role": row.role,
-            "rounds": board.held_out.ends[each.held_out_pass],
-            "corpus_bleu": each.corpus_bleu,
-            "sentence_bleu": each.sentence_bleu,
-            "relative_corpus_bleu": each.relative_corpus_bleu,
-            "relative_sentence_bleu": each.relative_sentence_bleu,
-        }
-        for row in rows
-        for each in row.passes
-    ]
-
-
-def difference_points(board: Board) -> list[Point]:
-    """Return how far the measures of every drawn run are above those of its baseline, over all rounds so far."""
-    rows, adaptations = drawn_rows(board), {row.run: row.adaptation for row in board.rows}
-    names, points = labels(rows), []
-    for row in rows:
-        baseline = adaptations[row.baseline] if row.baseline and row.baseline != row.run else None
-        if row.adaptation is None or baseline is None:
-            continue
-        mine, theirs = row.adaptation.curves, baseline.curves
-        for index in range(min(len(mine["bleu"]), len(theirs["bleu"]))):
-            known = {name: (mine[name][index], theirs[name][index]) for name in DIFFERENCES}
-            above = {name: None if a is None or b is None else a - b for name, (a, b) in known.items()}
-            points.append({"system": names[row.run], "role": row.role, "rounds": (index + 1) * board.block, **above})
-    return points
-
-
-def ter_points(board: Board) -> list[Point]:
-    """Return TER of every drawn run by coarse block, and of all blocks so far, each with its fitted curve."""
-    rows = drawn_rows(board)
-    names, points = labels(rows), []
-    for row in rows:
-        if row.adaptation is None:
-            continue
-        unit, cumulative = (row.adaptation.ter[model] for model in CurveModel)
-        for block, errors in enumerate(zip(unit.errors, cumulative.errors, strict=True), start=1):
-            points.append(
-                {
-                    "system": names[row.run],
-                    "role": row.role,
-                    "rounds": block * board.block,
-                    "ter": errors[0],
-                    "ter_curve": unit.fitted(block),
-                    "incremental_ter": errors[1],
-                    "incremental_ter_curve": cumulative.fitted(block),
-                }
-            )
-    return points
 
 
 def _lines(
@@ -159,6 +76,32 @@ def _lines(
 # A label for each power of ten: those that Vega chooses are crowded and uneven.
 _DECADES: dict[str, Any] = {"values": [10**power for power in range(8)]}
 _FROM_ZERO: dict[str, Any] = {"labelExpr": "datum.value ? datum.label : '0'"}  # instead of 0k
+
+
+def gain_layers() -> tuple[alt.Chart, alt.Chart, alt.Chart]:
+    """Return the gain over the baseline with bands of 95 % intervals, and a line at zero, which is the baseline."""
+    title = "gain in reward per round"
+    lines = _lines("gain", title).encode(y=alt.Y("gain:Q", title=title, scale=alt.Scale(zero=True)))
+    bands = (
+        alt.Chart()
+        .mark_area(opacity=0.16)
+        .encode(x=lines.encoding.x, y=alt.Y("gain_low:Q", title=title), y2="gain_high:Q")
+        .transform_filter("isValid(datum.gain_low)")
+        .properties(width=WIDTH, height=HEIGHT)
+    )
+    zero = alt.Chart().mark_rule(color=LIGHT_REFERENCE, strokeWidth=1).encode(y=alt.datum(0))
+    return bands, lines, zero
+
+
+def gain_chart() -> PageChart:
+    """Return the gain over the baseline with a name at the end of every line."""
+    names = (
+        alt.Chart()
+        .mark_text(align="left", dx=6, fontSize=11)
+        .encode(x="rounds:Q", y="label_at:Q", text="label:N")
+        .transform_filter("isValid(datum.label)")
+    )
+    return alt.layer(*gain_layers(), names)
 
 
 def regret_chart() -> alt.Chart:
@@ -230,15 +173,24 @@ def page_charts() -> dict[str, PageChart]:
         "length_ratio": _lines("length_ratio", "tokens per reference token", marks=True),
         **{f"difference_{name}": _difference_lines(f"difference_{name}", label) for name, label in DIFFERENCES.items()},
     }
-    layered = {name: _ter_layers(name, title) for name, title in TER_TITLES.items()}
+    heights = {"gain": FIRST_PAGE_HEIGHT, **dict.fromkeys(TER_TITLES, PAGE_HEIGHT)}
+    layered: dict[str, tuple[alt.Chart, ...]] = {
+        "gain": gain_layers(),
+        **{name: _ter_layers(name, title) for name, title in TER_TITLES.items()},
+    }
     return {
         **{name: _for_page(_page_style(chart)) for name, chart in charts.items()},
-        **{name: _for_page(alt.layer(*map(_page_style, layers))) for name, layers in layered.items()},
+        **{name: _for_page(alt.layer(*map(_page_style, layers)), heights[name]) for name, layers in layered.items()},
     }
 
 
 def _page_style(chart: alt.Chart) -> alt.Chart:
     """Return the chart without legend and tooltips: the page's table is the legend, and its script shows values."""
+    if chart.mark.type == "rule":
+        return chart
+    if chart.mark.type == "area":
+        banded: alt.Chart = chart.encode(color=alt.Color("color:N", scale=None), detail="run:N")
+        return banded
     styles = alt.Scale(domain=list(DASHES_BY_ROLE), range=list(DASHES_BY_ROLE.values()))
     styled: alt.Chart = chart.encode(
         color=alt.Color("color:N", scale=None),
@@ -249,12 +201,12 @@ def _page_style(chart: alt.Chart) -> alt.Chart:
     return styled
 
 
-def _for_page(chart: PageChart) -> PageChart:
+def _for_page(chart: PageChart, height: int = PAGE_HEIGHT) -> PageChart:
     """Return the chart as wide as its container, for the data of the page."""
     fitted: PageChart = chart.properties(
         data=alt.NamedData("points"),
         width="container",
-        height=240,
+        height=height,
         autosize=alt.AutoSizeParams(type="fit", contains="padding"),
     )
     return fitted
@@ -262,8 +214,25 @@ def _for_page(chart: PageChart) -> PageChart:
 
 # Figures for papers
 
-Figure = alt.Chart | alt.HConcatChart | alt.VConcatChart
+LABEL_HEIGHT = 13  # pixels between the names at the ends of two lines
+
+
+def labelled_gain_points(board: Board) -> list[Point]:
+    """Return the gains, with the name of a run at its last point, far enough from all other names."""
+    points = gain_points(board)
+    lasts = {point["system"]: point for point in points}
+    known = [value for point in points for value in (point["gain"], point["gain_low"], point["gain_high"]) if value]
+    step = LABEL_HEIGHT * (max([0.0, *known]) - min([0.0, *known])) / HEIGHT
+    lowest = -math.inf
+    for last in sorted(lasts.values(), key=lambda point: point["gain"]):
+        last["label"], last["label_at"] = last["system"], max(last["gain"], lowest)
+        lowest = last["label_at"] + step
+    return points
+
+
+Figure = PageChart | alt.HConcatChart | alt.VConcatChart
 FIGURES: Mapping[str, tuple[Callable[[], Figure], Callable[[Board], list[Point]]]] = {
+    "gain": (gain_chart, labelled_gain_points),
     "regret": (regret_chart, curve_points),
     "reward": (reward_chart, curve_points),
     "held-out": (held_out_chart, pass_points),
@@ -284,17 +253,9 @@ def figure(name: str, board: Board) -> Figure | None:
     rows = drawn_rows(board)
     names = labels(rows)
     systems = [names[row.run] for row in rows]
-    scheme: Literal["tableau10", "tableau20"] = "tableau10" if len(systems) <= 10 else "tableau20"
     shown = {point["system"] for point in data if name != "regret" or point["role"] != RoleKind.ORACLE}
-    legend = alt.Legend(
-        title=None,
-        values=[system for system in systems if system in shown],
-        symbolType="stroke",
-        symbolSize=500,
-        symbolStrokeWidth=2,
-        labelLimit=260,
-    )
-    colours = alt.Scale(domain=systems, scheme=scheme)
+    legend = None if name == "gain" else _legend([system for system in systems if system in shown])
+    colours = alt.Scale(domain=systems, range=_colours(rows))
     dashes = alt.Scale(domain=systems, range=[DASHES_BY_ROLE[row.role] for row in rows])
     style = LineStyle(
         alt.Stroke("system:N", scale=colours, legend=legend),
@@ -304,6 +265,17 @@ def figure(name: str, board: Board) -> Figure | None:
     composed = style.apply_to(chart()).properties(data=alt.InlineData(values=data))
     drawing: Figure = composed.configure_view(stroke=None).configure_axis(**AXIS_STYLE)
     return drawing
+
+
+def _legend(systems: Sequence[str]) -> alt.Legend:
+    symbols: dict[str, Any] = {"symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2}
+    return alt.Legend(title=None, values=list(systems), labelLimit=260, **symbols)
+
+
+def _colours(rows: Sequence[Row]) -> list[str]:
+    """Return a colour for every contestant, and grey for all others."""
+    free = iter(LIGHT_SERIES)
+    return [next(free) if row.role is RoleKind.CONTESTANT else LIGHT_REFERENCE for row in rows]
 
 
 AXIS_STYLE: dict[str, Any] = {
@@ -329,7 +301,9 @@ class LineStyle(NamedTuple):
             return alt.hconcat(*map(self.apply_to, chart.hconcat))
         if isinstance(chart, alt.LayerChart):
             return alt.layer(*map(self.apply_to, chart.layer))
-        if chart.mark.type == "circle":
+        if chart.mark.type == "rule":
+            return chart
+        if chart.mark.type in ("circle", "area", "text"):
             return chart.encode(color=self.points)
         if not chart.mark.point:
             return chart.encode(stroke=self.stroke, strokeDash=self.dash)

@@ -13,7 +13,7 @@ from enum import StrEnum
 from functools import lru_cache
 from itertools import pairwise
 from operator import add
-from typing import Any
+from typing import Any, Self
 
 from leaderboard.metrics.adaptation import MILLION, NO_COUNTS, AdaptationCounts
 from leaderboard.metrics.bleu import CORPUS_SIGNATURE
@@ -40,6 +40,7 @@ from leaderboard.metrics.online import COARSE_STEP, coarse_ends
 from leaderboard.metrics.recall import recall_signature
 from leaderboard.metrics.sentence_bleu import Smoothing
 from leaderboard.metrics.ter import SIGNATURE as TER_SIGNATURE
+from leaderboard.seeds import Coverage
 from leaderboard.summaries import Summary, block_length
 from task.rounds import TICKS
 
@@ -79,6 +80,12 @@ class Estimate:
 
     value: float
     interval: Interval | None  # None if there are too few blocks to tell
+    covers: Coverage | None = None  # the chance that the interval covers
+
+    @classmethod
+    def over_sentences(cls, value: float, interval: Interval | None) -> Self:
+        """Return the value for one run, whose interval is over its sentences."""
+        return cls(value, interval, None if interval is None else Coverage.SENTENCES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +216,7 @@ def _fit(blocks: tuple[Block, ...], model: CurveModel) -> Slope | None:
 
 
 def _percentage(slope: Slope | None) -> Estimate | None:
-    return None if slope is None else Estimate(slope.percentage, slope.interval)
+    return None if slope is None else Estimate.over_sentences(slope.percentage, slope.interval)
 
 
 def _ter_curve(blocks: Sequence[Block], model: CurveModel, slope: Slope | None) -> TerCurve:
@@ -245,7 +252,7 @@ def _estimate(
     if interval is None:
         return Estimate(value, None)
     shift = value - getattr(covered, name)  # not zero only if an unfinished run has rounds after its last block
-    return Estimate(value, (interval[0] + shift, interval[1] + shift))
+    return Estimate.over_sentences(value, (interval[0] + shift, interval[1] + shift))
 
 
 Column = tuple[int, ...]  # one count of every block

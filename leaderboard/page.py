@@ -15,6 +15,7 @@ SITE_FOLDER = Path(__file__).parent / "site"
 INDEX_FILE = "index.html"
 SETTINGS_FILE = "page.json"
 CHARTS_FILE = "charts.json"
+TASK_FILE = "task.json"  # in a page that was exported
 VEGA_FILE = "vega.js"
 
 CONTENT_TYPES = {
@@ -74,6 +75,15 @@ def _security_policy(index: str) -> str:
     return f"{found[1]}; frame-ancestors 'none'"
 
 
-def settings(phases: Sequence[str], *, data: str, table: str, live: bool) -> str:
-    """Return the JSON that the page reads first: phases, shortest first, and the addresses of their boards."""
-    return json.dumps({"phases": list(phases), "data": data, "table": table, "live": live}, ensure_ascii=False)
+def settings(phases: Sequence[str], *, data: str, table: str, task: str | None, live: bool) -> str:
+    """Return the JSON that the page reads first.
+
+    Args:
+        phases: The phases, shortest first.
+        data: The address of the board of a ``{phase}``.
+        table: The address of the same as CSV.
+        task: The address of what the task says about itself, if it is known.
+        live: Whether boards change.
+    """
+    found = {"phases": list(phases), "data": data, "table": table, "task": task, "live": live}
+    return json.dumps(found, ensure_ascii=False)

@@ -9,15 +9,15 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from leaderboard.exports import to_csv
-from leaderboard.page import CHARTS_FILE, SETTINGS_FILE, VEGA_FILE, settings, site_files
-from leaderboard.table import Board
+from leaderboard.page import CHARTS_FILE, SETTINGS_FILE, TASK_FILE, VEGA_FILE, settings, site_files
+from leaderboard.rows import Board
 from task.atomic_files import staged_file, write_bytes
 
 # What the bundle exports: vegaEmbed draws a chart, and the view that it returns gives access to the rest of Vega.
@@ -65,8 +65,11 @@ def write_site(folder: Path) -> None:
         write_bytes(folder / name, content)
 
 
-def export_page(board: Board, folder: Path) -> None:
-    """Write the page with the data of a board; boards of other phases in the folder stay."""
+def export_page(board: Board, folder: Path, task: Mapping[str, Any] | None = None) -> None:
+    """Write the page with the data of a board; boards of other phases in the folder stay.
+
+    ``task`` is what the task says about itself, as ``GET /v1/task`` returns it.
+    """
     data = folder / "data"
     data.mkdir(parents=True, exist_ok=True)
     write_bytes(data / f"{board.phase}.json", _json(board.as_dict()))
@@ -74,7 +77,10 @@ def export_page(board: Board, folder: Path) -> None:
     totals = {path.stem: json.loads(path.read_bytes())["total"] for path in data.glob("*.json")}
     write_site(folder)
     phases = sorted(totals, key=totals.__getitem__)
-    content = settings(phases, data="data/{phase}.json", table="data/{phase}.csv", live=False)
+    if task is not None:
+        write_bytes(folder / TASK_FILE, _json(task))
+    known = TASK_FILE if (folder / TASK_FILE).exists() else None
+    content = settings(phases, data="data/{phase}.json", table="data/{phase}.csv", task=known, live=False)
     write_bytes(folder / SETTINGS_FILE, content.encode())
 
 

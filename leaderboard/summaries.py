@@ -110,6 +110,7 @@ class Summary:
             "last_at": self.record.last_at,
             "late": [*_pack_tallies([tally for _, tally in sorted(self.record.late.items())])],
             **({} if adaptation is None else {"adaptation": _pack_adaptation(adaptation)}),
+            **({"head": self.record.head.hex()} if self.record.head else {}),
         }
 
     @classmethod
@@ -126,7 +127,8 @@ class Summary:
             packed = document.get("adaptation")
             adaptation = None if packed is None else _unpack_adaptation(packed, total.rounds, stride)
             late = {tally.rounds: tally for tally in _unpack_tallies(*document.get("late", (0, _NO_NUMBERS)))}
-            record = OnlineRecord(total, passes, curve, stride, *activity, adaptation, late)
+            head = bytes.fromhex(document.get("head", ""))
+            record = OnlineRecord(total, passes, curve, stride, *activity, adaptation, late, head)
             identity = RunIdentity(*(document[name] for name in RunIdentity.__slots__))
             return cls(identity, record, is_current=version == VERSION)
         except SummaryError:

@@ -1,7 +1,7 @@
 """Figures of an evaluation.
 
 Differences from the first system over sentences, learning curves by block, scores before and after adaptation by
-document, and repetition rates by text.
+document, repetition rates by text, accuracies by test set, and the course of a training.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,6 +10,7 @@ from pathlib import Path
 import altair as alt
 
 from leaderboard.evaluation.learning import LearningCurve
+from leaderboard.evaluation.reports import Report
 from leaderboard.metrics.learning_curve import CurveModel, ErrorRate
 from leaderboard.metrics.reliability import Reliability
 from leaderboard.metrics.repetition import RepetitionCounts
@@ -21,6 +22,8 @@ AXIS = {"titleFontWeight": "normal", "titleFontSize": 12, "labelFontSize": 11, "
 
 Curve = Sequence[tuple[int, float]]
 Figure = alt.Chart | alt.VConcatChart | alt.LayerChart | alt.FacetChart
+
+_PERCENT = alt.Scale(domain=[0, 100])
 
 
 def difference_figure(curves: Mapping[str, Mapping[str, Curve]], first: str) -> Figure:
@@ -90,6 +93,59 @@ def repetition_figure(counts: Mapping[str, RepetitionCounts]) -> Figure:
         .properties(width=WIDTH)
     )
     return chart
+
+
+def contrastive_figure(report: Report) -> Figure:
+    """Draw the accuracy of each system with its interval, a group of bars for each column of the report."""
+    return _bars_with_intervals(report, report.columns, alt.Y("value:Q", title="accuracy, %", scale=_PERCENT))
+
+
+def off_policy_figure(report: Report) -> Figure:
+    """Draw the estimated rewards of each system with their intervals, a group of bars for each estimator."""
+    return _bars_with_intervals(report, list(report.signatures), alt.Y("value:Q", title="estimated reward"))
+
+
+def _bars_with_intervals(report: Report, columns: list[str], axis: alt.Y) -> Figure:
+    """Draw a group of bars for each of these columns, a bar for each row."""
+    points: list[dict[str, object]] = [
+        {
+            "system": system,
+            "part": cell.column,
+            "value": cell.value,
+            "low": cell.interval[0] if cell.interval else cell.value,
+            "high": cell.interval[1] if cell.interval else cell.value,
+        }
+        for system, cells in report.rows
+        for cell in cells
+        if cell.column in columns
+    ]
+    systems = [system for system, _ in report.rows]
+    base = _chart(points).encode(
+        x=alt.X("part:N", title=None, sort=columns, axis=alt.Axis(labelAngle=0)),
+        xOffset=alt.XOffset("system:N", sort=systems),
+    )
+    whiskers = base.mark_rule().encode(y="low:Q", y2="high:Q", color=alt.value("#333"))
+    return alt.layer(base.mark_bar().encode(y=axis), whiskers).properties(width=WIDTH, height=HEIGHT)
+
+
+def training_figure(bleu: Curve, accuracies: Mapping[str, Curve]) -> Figure:
+    """Draw BLEU by training step, and below it the accuracy on each contrastive set (Voita et al. 2019, Figure 5)."""
+
+    def panel(curves: Mapping[str, Curve], title: str) -> alt.Chart:
+        points: list[dict[str, object]] = [
+            {"system": name, "step": step, "value": value} for name, curve in curves.items() for step, value in curve
+        ]
+        chart: alt.Chart = (
+            _lines(points)
+            .encode(x=alt.X("step:Q", title="training steps"), y=_score_axis("value", title))
+            .properties(width=WIDTH, height=HEIGHT)
+        )
+        return chart
+
+    panels = [panel({"BLEU": bleu}, "BLEU")]
+    if accuracies:
+        panels.append(panel(accuracies, "accuracy, %"))
+    return alt.vconcat(*panels)
 
 
 def save_figure(figure: Figure, path: Path) -> None:

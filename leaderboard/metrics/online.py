@@ -119,6 +119,7 @@ class OnlineRecord:
     last_at: int | None = None
     adaptation: AdaptationRecord | None = None  # in a post-edit phase
     late: Mapping[int, Tally] = field(default_factory=dict)  # where the last quarter begins, and after blocks within it
+    head: bytes = b""  # the link of the last round
 
     def last_quarter(self, total: int) -> Tally | None:
         """Return the rounds in the last quarter of a phase of ``total`` rounds, or None before the first of them."""
@@ -134,7 +135,7 @@ class OnlineRecord:
         round are not those of the phase.
         """
         total, stride, dense = _Sums(self.total), self.stride, _checkpoint_set()
-        first_at, last_at = self.first_at, self.last_at
+        first_at, last_at, head = self.first_at, self.last_at, self.head
         passes = {number: _Sums(tally) for number, tally in self.passes.items()}
         held_out: _Sums | None = None
         segment_end = 0  # up to where held_out is known
@@ -142,7 +143,7 @@ class OnlineRecord:
         adaptation = None if self.adaptation is None else AdaptationSums(self.adaptation)
         unpack = BleuStatistics.from_bytes if adaptation is None else adaptation.add
         samples = _Samples(dict(self.curve), dict(self.late), adaptation, stride, quarter)
-        for index, reward, packed, committed_at in results:
+        for index, reward, packed, committed_at, link in results:
             if index != total.rounds:
                 if index < total.rounds:
                     continue
@@ -152,7 +153,7 @@ class OnlineRecord:
                 held_out = None if held_out_pass is None else passes.setdefault(held_out_pass, _Sums())
             if not index:
                 first_at = committed_at
-            last_at = committed_at
+            last_at, head = committed_at, link
             statistics = unpack(packed)
             ticks = to_ticks(reward)
             total.add(ticks, statistics)
@@ -162,7 +163,7 @@ class OnlineRecord:
                 samples.take(total)
         done = {number: sums.tally() for number, sums in passes.items()}
         adapted = None if adaptation is None else adaptation.record()
-        return OnlineRecord(total.tally(), done, samples.curve, stride, first_at, last_at, adapted, samples.late)
+        return OnlineRecord(total.tally(), done, samples.curve, stride, first_at, last_at, adapted, samples.late, head)
 
 
 @dataclass(slots=True)

@@ -6,7 +6,6 @@ import { CHARTS, isolated, Series } from "./series.js";
 
 const CONFIG = {
   background: null,
-  padding: 4,
   font: "system-ui, sans-serif",
   view: { stroke: null },
   axis: {
@@ -25,6 +24,13 @@ const CONFIG = {
   point: { size: 36, filled: true },
 };
 // The security policy forbids eval, so Vega interprets its expressions (ast).
+const LABEL_HEIGHT = 15; // pixels between the names at the ends of two lines
+
+// Returns the space around a chart: names of runs stand at the right end of its lines.
+function paddingOf(width) {
+  return { left: 4, top: 8, bottom: 4, right: width > 700 ? 170 : width > 420 ? 130 : 92 };
+}
+
 const OPTIONS = {
   mode: "vega-lite", ast: true, renderer: "svg", actions: false, defaultStyle: false, tooltip: false, config: CONFIG,
 };
@@ -40,7 +46,7 @@ function loadScript(address) {
 
 // Returns the changes to a chart whose x axis is the number of the held-out pass.
 function passAxis({ encoding }, { byPass, board }) {
-  if (!byPass) return {};
+  if (!byPass || !encoding) return {};
   const count = board.held_out.passes;
   const axis = { values: Array.from({ length: count }, (_, index) => index + 1), format: "d", labelOverlap: false };
   const x = { ...encoding.x, title: "held-out pass", axis, scale: { domain: [1, Math.max(2, count)] } };
@@ -56,6 +62,7 @@ class Chart {
     this.title = title;
     this.sentence = element("figcaption", { id: this.names.sentence, class: "quiet" });
     this.canvas = element("div", { class: "canvas", "aria-hidden": "true" });
+    this.ends = element("div", { class: "ends", "aria-hidden": "true" });
     this.rule = element("div", { class: "rule", hidden: true });
     this.tip = element("div", { class: "tip", hidden: true });
     this.plot = element(
@@ -64,7 +71,7 @@ class Chart {
         class: "plot", role: "slider", tabindex: 0, "aria-labelledby": this.names.heading,
         "aria-describedby": this.names.sentence, "aria-valuemin": 0, "aria-valuemax": 0, "aria-valuenow": 0,
       },
-      this.canvas, this.rule, this.tip,
+      this.canvas, this.ends, this.rule, this.tip,
     );
     this.table = element("table");
     this.details = element(
@@ -141,12 +148,40 @@ class Chart {
     if (!reusable) {
       this.drawn?.chart.finalize();
       this.drawn = null; // no values at the pointer until the new chart is drawn
-      const spec = { ...this.specs[this.view], ...passAxis(this.specs[this.view], this.series), datasets: { points: values } };
+      const padding = paddingOf(this.plot.clientWidth);
+      const spec = { ...this.specs[this.view], ...passAxis(this.specs[this.view], this.series), padding, datasets: { points: values } };
       this.drawn = { kind, chart: await window.vegaEmbed(this.canvas, spec, OPTIONS) };
+      this.drawn.chart.view.addResizeListener(() => requestAnimationFrame(() => this.labelEnds()));
     } else {
       await this.drawn.chart.view.data("points", values).resize().runAsync();
     }
+    this.labelEnds();
     this.figure.dataset.drawn = this.view;
+  }
+
+  // Writes the name of every run at the end of its line. Names that would overlap are moved apart.
+  labelEnds() {
+    if (!this.drawn || this.plot.hidden) return;
+    const { left, top, height, scale, own } = this.frame();
+    const valueScale = this.drawn.chart.view.scale("y");
+    const places = this.series.lines.map((line) => {
+      const [rounds, value] = line.points.at(-1);
+      return { ...line, x: left + scale(rounds) + 7, y: top + valueScale(value) };
+    });
+    places.sort((a, b) => a.y - b.y);
+    const stacked = (place, index) => Math.max(place.y, index ? places[index - 1].y + LABEL_HEIGHT : -Infinity);
+    places.forEach((place, index) => Object.assign(place, { y: stacked(place, index) }));
+    let lowest = top + height;
+    for (const place of [...places].reverse()) {
+      place.y = Math.min(place.y, lowest);
+      lowest = place.y - LABEL_HEIGHT;
+    }
+    const names = places.map(({ label, colour, x, y }) => {
+      const name = element("span", { class: `end ${colour}` }, label);
+      Object.assign(name.style, { left: `${(100 * x) / own.width}%`, top: `${(100 * y) / own.height}%` }); // shares survive print
+      return name;
+    });
+    this.ends.replaceChildren(...names);
   }
 
   // Values at the pointer, or at the position that the arrow keys select
@@ -182,7 +217,7 @@ class Chart {
     if (!this.drawn || !this.series.rounds.length) return;
     const { left, width, scale, own } = this.frame();
     const x = event.clientX - own.left - left;
-    if (x < -8 || x > width + 8) this.hide();
+    if (x < -8) this.hide();
     else this.showAt(this.series.nearest(scale.invert(Math.min(width, Math.max(0, x)))));
   }
 

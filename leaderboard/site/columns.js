@@ -1,7 +1,9 @@
 // The columns of the table: how to read, format and compare the values of a run.
 
 const withDigits = (digits) => {
-  const format = new Intl.NumberFormat("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  const format = new Intl.NumberFormat("en", {
+    minimumFractionDigits: digits, maximumFractionDigits: digits, signDisplay: "negative", // never -0
+  });
   return (value) => (value == null ? "–" : format.format(value).replace("-", "−"));
 };
 
@@ -11,9 +13,19 @@ export const twoDecimals = withDigits(2);
 export const fourDecimals = withDigits(4);
 export const percent = (value) => (value == null ? "–" : `${whole(100 * value)} %`);
 export const percentWithDecimal = (value) => (value == null ? "–" : `${oneDecimal(100 * value)} %`);
-export const signed = (format) => (value) => (value > 0 ? `+${format(value)}` : format(value));
+export const signed = (format) => (value) => {
+  const text = format(value);
+  return value > 0 && /[1-9]/.test(text) ? `+${text}` : text;
+};
 
-const letter = (group) => (group != null && group <= 26 ? String.fromCharCode(96 + group) : "");
+// What chance an interval covers, in words.
+const COVERAGE = { sentences: "chance in sentences", seeds: "chance in seeds", both: "chance in sentences and in seeds" };
+export const coverage = (covers) => (covers ? `95 % interval; it covers ${COVERAGE[covers]}` : "");
+
+// Returns the number of a seed: the end of its name, or 1.
+export const seedOf = (row) => Number(/\.s(\d+)$/.exec(row.system)?.[1] ?? 1);
+
+export const letter = (group) => (group != null && group <= 26 ? String.fromCharCode(96 + group) : "");
 const lastPass = (row) => row.passes.at(-1);
 
 const CLOCK = { hour: "2-digit", minute: "2-digit" };
@@ -30,7 +42,7 @@ function shortTime(time) {
 // Returns the regret against the selected oracle, or against the oracle of the run's family.
 export const regretOf = (row, oracle) => (oracle ? row.regrets[oracle] : row.regret?.value);
 
-function plusMinus(interval, format = fourDecimals) {
+export function plusMinus(interval, format = fourDecimals) {
   return interval ? `±${format((interval[1] - interval[0]) / 2)}` : "";
 }
 
@@ -56,8 +68,7 @@ const COLUMNS = [
     key: "rank",
     label: "#",
     title: "Rank by cumulative reward; runs with the same letter do not differ significantly from the best of them",
-    better: "lower",
-    value: (row) => row.rank,
+    value: (row, state) => state.places.get(row.run), // runs for comparison have a place, but no rank
     format: (row) => (row.rank == null ? "" : `${row.rank}`),
     note: (row) => letter(row.group),
   },
@@ -70,6 +81,28 @@ const COLUMNS = [
     value: (row) => row.mean_reward,
     format: (row) => fourDecimals(row.mean_reward),
     note: (row) => plusMinus(row.interval),
+    covers: (row) => row.interval_covers,
+    drawn: true,
+  },
+  {
+    key: "reward_gain",
+    isShown: hasGain,
+    label: "Gain",
+    title: "Mean reward minus that of the seed model: the baseline of the family, or else the best of all baselines",
+    better: "higher",
+    value: (row) => row.reward_gain?.value,
+    format: (row) => signed(fourDecimals)(row.reward_gain?.value),
+    note: (row) => plusMinus(row.reward_gain?.interval),
+    covers: (row) => row.reward_gain?.covers,
+  },
+  {
+    key: "gap_closed",
+    isShown: (board) => !isPostEdit(board) || hasOracle(board),
+    label: "Gap closed",
+    title: "Share of the gap between the family's baseline and its oracle",
+    better: "higher",
+    value: (row) => row.gap_closed,
+    format: (row) => percentWithDecimal(row.gap_closed),
   },
   {
     key: "late_bleu",
@@ -80,16 +113,6 @@ const COLUMNS = [
     format: (row) => oneDecimal(row.last_quarter?.corpus_bleu),
   },
   {
-    key: "reward_gain",
-    isShown: hasGain,
-    label: "Gain",
-    title: "Mean reward minus that of the baseline",
-    better: "higher",
-    value: (row) => row.reward_gain?.value,
-    format: (row) => signed(fourDecimals)(row.reward_gain?.value),
-    note: (row) => plusMinus(row.reward_gain?.interval),
-  },
-  {
     key: "regret",
     isShown: (board) => !isPostEdit(board) || hasOracle(board),
     label: "Regret",
@@ -98,15 +121,7 @@ const COLUMNS = [
     value: (row, state) => regretOf(row, state.against),
     format: (row, state) => fourDecimals(regretOf(row, state.against)),
     note: (row, state) => (state.against || row.role === "oracle" ? "" : plusMinus(row.regret?.interval)),
-  },
-  {
-    key: "gap_closed",
-    isShown: (board) => !isPostEdit(board) || hasOracle(board),
-    label: "Gap closed",
-    title: "Share of the gap between the family's baseline and its oracle",
-    better: "higher",
-    value: (row) => row.gap_closed,
-    format: (row) => percentWithDecimal(row.gap_closed),
+    covers: (row) => row.regret?.covers,
   },
   {
     key: "full_information_share",
@@ -198,6 +213,7 @@ const measureColumn = ({ name, label, meaning, better }) => ({
   value: (row) => row.measures?.[name]?.value,
   format: (row) => oneDecimal(row.measures?.[name]?.value),
   note: (row) => plusMinus(row.measures?.[name]?.interval, oneDecimal),
+  covers: (row) => row.measures?.[name]?.covers,
 });
 
 // Returns the columns of a board, with its measures beside the mean reward; only S of a bandit phase comes last.

@@ -1,17 +1,20 @@
 // The page: which phase is shown, and how. The address holds this state, so that it can be shared.
 
 import { Charts } from "./charts.js";
-import { dateAndTime, fourDecimals, isPostEdit, labels, oneDecimal, percentWithDecimal, signed, whole } from "./columns.js";
+import { dateAndTime, fourDecimals, labels } from "./columns.js";
 import { announce, byId, element, setAttribute, setChildren, setText } from "./elements.js";
 import { Feed, request, storedKey, storeKey } from "./feed.js";
+import { showResult } from "./result.js";
+import { comparedRuns, showRun } from "./run.js";
 import { isolated } from "./series.js";
 import { Table } from "./table.js";
+import { playCommands, showParticipation, showPhase, taskLine } from "./task.js";
 
-const MAX_SELECTED = 10; // runs: readers cannot tell more lines and colours apart
+const MAX_SELECTED = 8; // contestants: readers cannot tell more colours apart
 const MAX_ROWS = 20; // a longer table scrolls under its headings
 const DEFAULT_SELECTED = 4; // contestants that are selected until the visitor selects runs
 
-const SECTIONS = ["table-section", "charts-section"]; // hidden until there is a board
+const SECTIONS = ["table-section", "run-section", "charts-section", "run-details"]; // hidden until there is a board
 
 class Page {
   constructor(settings) {
@@ -25,6 +28,8 @@ class Page {
     this.table = new Table({
       onSelect: (run, selected) => this.select(run, selected),
       onSort: (sort) => this.change({ sort }),
+      onUnfold: () => this.change({}),
+      addressOf: (run) => this.addressOf(run),
     });
     this.charts = new Charts();
     this.feed = new Feed(settings, {
@@ -40,14 +45,18 @@ class Page {
     byId("against").addEventListener("change", (event) => this.change({ against: event.target.value || null }));
     byId("clear").addEventListener("click", () => this.clear());
     for (const kind of ["csv", "json"]) byId(kind).addEventListener("click", (event) => this.download(event));
-    addEventListener("hashchange", () => this.readAddress() && this.follow(this.phase));
+    addEventListener("hashchange", () => this.navigate());
+    for (const [id, action] of [["part-button", "showModal"], ["part-close", "close"]]) {
+      byId(id).addEventListener("click", () => byId("part-dialog")[action]());
+    }
     setInterval(() => this.showAge(), 5000);
   }
 
   // Shows the phase that the address names, or else the longest one with runs.
   async start() {
     const { phases } = this.settings;
-    if (!phases.length) return this.showState("none");
+    if (!phases.length) return this.showNoPhases();
+    this.loadTask();
     this.readAddress();
     const isNamed = phases.includes(this.phase);
     const [phase, response] = isNamed ? [this.phase] : await this.longestWithRuns(phases);
@@ -65,7 +74,39 @@ class Page {
     return [phases.at(-1)];
   }
 
-  // The address: #phase=dev&runs=a,b&sort=-reward
+  // Says what an organiser has to do for the page to show anything.
+  showNoPhases() {
+    this.showState("none");
+    byId("table-section").hidden = false;
+    this.showEmpty(0, "This service has no task yet. The organiser loads one:", "banditmt corpus synth --out task\nbanditmt serve --task task");
+  }
+
+  // The header can do without the task: earlier services do not tell it.
+  async loadTask() {
+    if (!this.settings.task) return;
+    this.task = await request(this.settings.task).then((response) => response.json()).catch(() => null);
+    if (this.board) this.showHeader();
+  }
+
+  // The address: #phase=dev&runs=a,b&sort=-reward, and &run=a for the page of a run
+
+  navigate() {
+    const before = this.openRun;
+    if (this.readAddress()) return this.follow(this.phase);
+    if (!this.board) return null;
+    this.updateSelection();
+    this.show();
+    if (before === this.openRun) return null;
+    byId(this.shownRun() ? "run-title" : "title").focus();
+    scrollTo(0, 0);
+    return null;
+  }
+
+  addressOf(run) {
+    const parameters = this.parameters();
+    if (run) parameters.set("run", run);
+    return `#${parameters}`;
+  }
 
   readAddress() {
     const parameters = new URLSearchParams(location.hash.slice(1));
@@ -76,14 +117,19 @@ class Page {
       const sort = parameters.get("sort");
       this.sort = { key: sort.replace(/^-/, ""), descending: sort.startsWith("-") };
     }
+    this.openRun = parameters.get("run");
     this.requestedRuns = parameters.has("runs") ? parameters.get("runs").split(",").filter(Boolean).map(decodeURIComponent) : null;
     return changed;
   }
 
-  writeAddress() {
+  parameters() {
     const parameters = new URLSearchParams({ phase: this.phase, sort: (this.sort.descending ? "-" : "") + this.sort.key });
     if (this.selectedByUser) parameters.set("runs", [...this.colours.keys()].map(encodeURIComponent).join(","));
-    history.replaceState(null, "", `#${parameters}`);
+    return parameters;
+  }
+
+  writeAddress() {
+    history.replaceState(null, "", this.addressOf(this.openRun));
   }
 
   follow(phase, response) {
@@ -127,16 +173,19 @@ class Page {
   }
 
   updateSelection() {
-    const known = new Set(this.board.rows.map((row) => row.run));
+    const known = new Map(this.board.rows.map((row) => [row.run, row]));
     if (this.requestedRuns) {
-      for (const run of this.requestedRuns) if (known.has(run)) this.assignColour(run);
+      for (const run of this.colours.keys()) if (!this.requestedRuns.includes(run)) this.colours.delete(run);
+      for (const run of this.requestedRuns) if (known.has(run)) this.assignColour(known.get(run));
+      this.selectedByUser = true;
       this.requestedRuns = null;
     }
     for (const run of this.colours.keys()) if (!known.has(run)) this.colours.delete(run);
     if (this.selectedByUser || this.colours.size) return;
     const contestants = this.board.rows.filter((row) => row.role === "contestant").slice(0, DEFAULT_SELECTED);
-    const pinned = this.board.rows.filter((row) => row.role !== "contestant");
-    for (const row of [...contestants, ...pinned]) this.assignColour(row.run);
+    const compared = new Set(contestants.flatMap((row) => [row.baseline, row.regret?.oracle]));
+    const references = this.board.rows.filter((row) => row.role !== "contestant" && (compared.has(row.run) || !contestants.length));
+    for (const row of [...contestants, ...references]) this.assignColour(row);
   }
 
   updateOracles() {
@@ -154,20 +203,21 @@ class Page {
 
   // Selection
 
-  // Selects a run with the first free colour; returns whether there is one.
-  assignColour(run) {
-    if (this.colours.size >= MAX_SELECTED) return false;
+  // Selects a run with the first free colour, or in grey if it is for comparison; returns whether there is a colour.
+  assignColour({ run, role }) {
+    if (this.colours.has(run)) return true;
     const taken = new Set(this.colours.values());
-    const free = Array.from({ length: MAX_SELECTED }, (_, index) => `series-${index + 1}`).find((each) => !taken.has(each));
-    this.colours.set(run, free);
-    return true;
+    const names = Array.from({ length: MAX_SELECTED }, (_, index) => `series-${index + 1}`);
+    const free = role === "contestant" ? names.find((each) => !taken.has(each)) : "reference";
+    if (free) this.colours.set(run, free);
+    return free !== undefined;
   }
 
   select(run, selected) {
     this.notice("");
     if (!selected) this.colours.delete(run);
-    else if (!this.colours.has(run) && !this.assignColour(run)) {
-      this.notice(`You can compare up to ${MAX_SELECTED} runs. Remove one before you add another.`);
+    else if (!this.assignColour(this.board.rows.find((row) => row.run === run))) {
+      this.notice(`You can compare up to ${MAX_SELECTED} systems. Remove one before you add another.`);
     }
     this.selectedByUser = true;
     this.change({});
@@ -188,38 +238,53 @@ class Page {
 
   // Display
 
+  // Returns the run whose page is shown, if it is on the board.
+  shownRun() {
+    return this.openRun ? this.board.rows.find((row) => row.run === this.openRun || row.seeds.some((seed) => seed.run === this.openRun)) : null;
+  }
+
   show() {
     const { board } = this;
-    const names = labels(board.rows);
-    const visible = this.table.show(board, this);
+    const run = this.shownRun();
     const rows = new Map(board.rows.map((row) => [row.run, row]));
-    const selected = [...this.colours].map(([run, colour]) => ({ row: rows.get(run), label: names.get(run), colour }));
-    this.showSummary(names);
-    this.showEmpty(visible);
-    this.showSelected(selected);
+    const names = labels(board.rows);
+    const colours = run ? comparedRuns(run, board) : this.colours;
+    const selected = [...colours].map(([each, colour]) => ({ row: rows.get(each), label: names.get(each), colour }));
+    this.showHeader();
+    showResult(board, (each) => this.addressOf(each));
+    byId("result").hidden ||= Boolean(run);
+    this.showTable();
+    if (run) showRun(run, board, this);
+    setAttribute(byId("run-back"), "href", this.addressOf(null));
+    this.showSelected(run ? [] : selected);
     for (const id of SECTIONS) byId(id).inert = false;
-    byId("table-section").hidden = false;
+    byId("table-section").hidden = Boolean(run);
+    byId("run-section").hidden = byId("run-details").hidden = !run;
     byId("charts-section").hidden = !board.rows.length;
+    setText(byId("charts-heading"), run ? "Beside its seed model and its oracle" : "Compare");
     this.charts.show(board, selected, this);
     this.showAge();
   }
 
-  showSummary(names) {
+  showTable() {
+    const visible = this.table.show(this.board, this);
+    const [reason, commands] = this.whyEmpty();
+    this.showEmpty(visible, reason, commands);
+  }
+
+  showHeader() {
     const { board } = this;
     this.showTitle();
-    const runs = board.rows.length === 1 ? "1 run" : `${whole(board.rows.length)} runs`;
-    const passes = board.held_out.passes ? [`${board.held_out.passes} held-out passes`] : [];
-    setText(byId("subtitle"), [board.state, `${whole(board.total)} rounds`, ...passes, runs].join(" · "));
+    setText(byId("task"), taskLine(this.task));
+    showPhase(board, this.task);
     setText(byId("visibility"), this.visibility());
-    const tiles = tilesOf(board, names).map(([term, name, value]) =>
-      element("div", {}, element("dt", {}, term), element("dd", {}, element("b", {}, value), element("bdi", { title: name }, name))),
-    );
-    if (byId("tiles").textContent !== tiles.map((tile) => tile.textContent).join("")) byId("tiles").replaceChildren(...tiles);
+    byId("part-button").hidden = !this.settings.live || board.state !== "open";
+    showParticipation(this.task, this.phase);
     const signatures = Object.entries(board.signatures).flatMap(([name, text]) => [
       element("dt", {}, name.replaceAll("_", " ")),
       element("dd", {}, text),
     ]);
-    byId("signatures").replaceChildren(...signatures);
+    if (byId("signatures").textContent !== signatures.map((each) => each.textContent).join("")) byId("signatures").replaceChildren(...signatures);
   }
 
   showTitle() {
@@ -229,7 +294,8 @@ class Page {
 
   // Shows only the title, if there is no board of this phase: nothing of another phase may stay.
   showNothing() {
-    for (const id of SECTIONS) byId(id).hidden = true;
+    for (const id of [...SECTIONS, "result"]) byId(id).hidden = true;
+    byId("part-button").hidden = true;
     this.showTitle();
     for (const id of ["subtitle", "visibility", "tiles", "signatures"]) byId(id).replaceChildren();
   }
@@ -246,17 +312,32 @@ class Page {
     return hidden ? "The positions of the held-out passes are revealed when the phase closes. Until then, passes are only numbered." : "";
   }
 
-  showEmpty(visible) {
-    setText(byId("empty"), this.whyEmpty());
-    byId("empty").hidden = visible > 0;
+  // Shows why there is nothing to see, and what to do about it.
+  showEmpty(visible, reason, commands) {
+    const empty = byId("empty");
+    const content = [element("p", {}, reason), commands && element("pre", { tabindex: 0 }, commands)].filter(Boolean);
+    if (empty.textContent !== content.map((each) => each.textContent).join("")) empty.replaceChildren(...content);
+    empty.hidden = visible > 0;
     byId("board").hidden = visible === 0;
     byId("board").parentElement.classList.toggle("long", visible > MAX_ROWS);
+    const hasRows = Boolean(this.board?.rows.length);
+    for (const id of ["table-bar", "downloads"]) byId(id).hidden = !hasRows;
   }
 
+  // Returns why the table is empty, and commands that fill it.
   whyEmpty() {
-    if (this.board.rows.length) return "No runs match.";
-    if (this.board.visible === "all") return "No rounds have been played yet. Runs appear here as soon as they start.";
-    return storedKey() ? "You have not played a round of this phase yet." : "The runs of this phase are not public yet.";
+    const { board } = this;
+    const canPlay = this.settings.live && board.state === "open";
+    const commands = canPlay ? playCommands(this.phase) : "";
+    if (board.rows.length) return ["No systems match. Clear the search, or untick “selected only”."];
+    if (board.visible === "all") {
+      return canPlay
+        ? ["No rounds have been played yet. Be the first: get an API key from the organiser, and let a system play.", commands]
+        : ["No rounds have been played."];
+    }
+    return storedKey()
+      ? ["You have not played a round of this phase yet.", commands]
+      : ["The runs of this phase are not public yet. Use the button “API key” to see your own, or take part:", commands];
   }
 
   showSelected(selected) {
@@ -337,37 +418,12 @@ class Page {
   }
 }
 
-// Returns the tiles: the leader, who closed most of the gap, who gained most BLEU, and how many have finished.
-function tilesOf(board, names) {
-  const contestants = board.rows.filter((row) => row.role === "contestant");
-  const highest = (value) => {
-    const known = contestants.filter((row) => value(row) != null);
-    return known.reduce((best, row) => (best === null || value(row) > value(best) ? row : best), null);
-  };
-  const gain = (row) => (row.passes.length > 1 ? row.passes.at(-1).relative_corpus_bleu : null);
-  const leader = contestants.find((row) => row.rank === 1);
-  const measured = (name, sign) => (row) => row.measures?.[name] && sign * row.measures[name].value;
-  const [recalls, learns] = isPostEdit(board) ? [highest(measured("r0_1", 1)), highest(measured("slope", -1))] : [];
-  const [closest, learner] = [highest((row) => row.gap_closed), highest(gain)];
-  const running = contestants.filter((row) => row.status === "running").length;
-  const finished = contestants.filter((row) => row.status === "finished").length;
-  const marked = (title, row) => (row.last_quarter?.difference?.reward_up_bleu_down ? `${title} (reward up, BLEU down)` : title);
-  return [
-    leader && [marked("Leader", leader), names.get(leader.run), fourDecimals(leader.mean_reward)],
-    closest && [marked("Most of the gap closed", closest), names.get(closest.run), percentWithDecimal(closest.gap_closed)],
-    learner && ["Largest BLEU gain", names.get(learner.run), signed(oneDecimal)(gain(learner))],
-    recalls && ["Highest R0+1", names.get(recalls.run), oneDecimal(recalls.measures.r0_1.value)],
-    learns && ["Lowest S (learns fastest)", names.get(learns.run), oneDecimal(learns.measures.slope.value)],
-    contestants.length && ["Finished", `${running} running`, whole(finished)],
-  ].filter(Boolean);
-}
-
 // Moves the focus without changing the address, which holds the state of the page.
 function listenToSkip() {
   byId("skip").addEventListener("click", (event) => {
     event.preventDefault();
-    const section = byId("table-section");
-    byId(section.hidden || section.inert ? "title" : "table-heading").focus();
+    const [section, heading] = byId("run-section").hidden ? ["table-section", "table-heading"] : ["run-section", "run-title"];
+    byId(byId(section).hidden || byId(section).inert ? "title" : heading).focus();
   });
 }
 

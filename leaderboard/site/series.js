@@ -26,6 +26,19 @@ function regretAt(reward, index, rounds, row, board, state) {
   return oracle === undefined ? null : (oracle - reward) / rounds;
 }
 
+// The gain over the baseline so far. Oracles are left out: all other lines would become one.
+function gain(row) {
+  const isFarAbove = row.role === "oracle" || row.role === "k-best-oracle";
+  return row.gain_curve && !isFarAbove ? row.gain_curve.rounds.map((rounds, index) => [rounds, row.gain_curve.values[index]]) : [];
+}
+
+// The ends of the interval of a gain at the index of a point.
+function gainBand(row, index) {
+  const half = row.gain_curve.half_widths[index];
+  const value = row.gain_curve.values[index];
+  return half == null ? {} : { gain_low: value - half, gain_high: value + half };
+}
+
 // The difference of a measure to that of the baseline, at the end of each block of rounds.
 const difference = (name) => (row, board) => {
   const baseline = board.rows.find((other) => other.run === row.baseline && other.run !== row.run);
@@ -76,8 +89,18 @@ function whyNoPasses(board) {
   return `The first of ${passes} held-out passes is shown when a run has played 1/${passes} of its rounds, so that the time does not reveal which rounds are held out.`;
 }
 
+function whyNoGain(board, selected) {
+  if (!board.rows.some((row) => row.role === "baseline")) {
+    return board.visible === "own"
+      ? "Gains are measured over a seed model. Baselines are hidden until this phase closes."
+      : "Gains are measured over a seed model, and this phase has no baseline yet. The organiser marks one: banditmt admin baseline mark";
+  }
+  return selected.every(({ row }) => row.role !== "contestant") ? "Select a system that learns: gains are measured over the seed model." : NO_DATA_YET;
+}
+
 // Each view has a chart in charts.json; `best` says which values are good.
 const VIEWS = {
+  gain: { points: gain, band: gainBand, format: signed(fourDecimals), best: "highest", quantity: "gain over the seed model per round", whyEmpty: whyNoGain },
   regret: { points: curve(regretAt), format: fourDecimals, best: "lowest", quantity: "running regret", whyEmpty: whyNoRegret },
   mean_reward: {
     points: curve((reward, _index, rounds) => reward / rounds),
@@ -147,19 +170,19 @@ const hasPasses = (board) => !isPostEdit(board);
 
 // isShown: whether a board has the chart, if not all have it
 export const CHARTS = [
-  {
-    id: "regret",
-    title: "Running regret",
-    wide: true,
-    views: [["regret", ""]],
-    isShown: (board) => !isPostEdit(board) || hasOracle(board),
-  },
+  { id: "gain", title: "Gain over the seed model", wide: true, views: [["gain", ""]] },
   {
     id: "difference",
     title: "Difference from the baseline",
     wide: true,
     views: [["difference_r0_1", "R0+1"], ["difference_r0", "R0"], ["difference_r1", "R1"], ["difference_bleu", "BLEU"]],
     isShown: isPostEdit,
+  },
+  {
+    id: "regret",
+    title: "Running regret",
+    views: [["regret", ""]],
+    isShown: (board) => !isPostEdit(board) || hasOracle(board),
   },
   { id: "ter", title: "TER", views: [["ter", "by block"], ["incremental_ter", "incremental"]], isShown: isPostEdit },
   { id: "reward", title: "Reward", views: [["mean_reward", "per round"], ["reward", "cumulative"]] },
@@ -175,7 +198,7 @@ export const CHARTS = [
     views: [["sentence_bleu", "absolute"], ["relative_sentence_bleu", "gain"]],
     isShown: hasPasses,
   },
-  { id: "length", title: "Length ratio of held-out passes", views: [["length_ratio", ""]], isShown: hasPasses },
+  { id: "length", title: "Length ratio of held-out passes", wide: true, views: [["length_ratio", ""]], isShown: hasPasses },
 ];
 
 export class Series {
@@ -195,12 +218,13 @@ export class Series {
   // Returns the data set of the chart.
   values() {
     return this.lines.flatMap(({ row, colour, points }) =>
-      points.map(([rounds, value]) => ({
+      points.map(([rounds, value], index) => ({
         run: row.run,
         role: row.role,
         color: `var(--${colour})`,
         rounds,
         [this.view]: value,
+        ...this.band?.(row, index),
         ...(this.curve && { [`${this.view}_curve`]: this.curve(row, this.board, rounds) }),
       })),
     );
@@ -247,7 +271,7 @@ export class Series {
     const [best, ...others] = this.ordered(this.lines, (line) => last(line)[1]);
     const describe = (line) => `${isolated(line.label)} (${this.format(last(line)[1])})`;
     const when = `${this.byPass ? "in" : "after"} ${this.position(last(best)[0])}`;
-    if (!others.length) return `Only one run has data: the ${this.quantity} of ${describe(best)} ${when}.`;
+    if (!others.length) return `The ${this.quantity} of ${isolated(best.label)} is ${this.format(last(best)[1])} ${when}.`;
     const superlative = this.best.startsWith("closest") ? `${this.quantity} ${this.best}` : `${this.best} ${this.quantity}`;
     const rest = others.length > 1 ? `; ${describe(others.at(-1))} comes last` : "";
     return `Of ${this.lines.length} runs, ${describe(best)} has the ${superlative} ${when}, followed by ${describe(others[0])}${rest}.`;

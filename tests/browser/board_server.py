@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from functools import cache
 
 from lambdas import wiring
-from lambdas.answers import PhaseInfo
+from lambdas.answers import PhaseInfo, TaskInfo, TextInfo
 from lambdas.errors import InvalidKeyError, PhaseNotFoundError
 from lambdas.registry import Participant
 from leaderboard import publication
@@ -34,6 +34,10 @@ class BoardApi:
             PhaseInfo(name, board.state, board.total, True, 1, "bandit", "sentence-bleu", "sentBLEU")
             for name, board in self.boards.items()
         ]
+
+    def task(self, participant=None):
+        text = TextInfo("lowercased", "lower case")
+        return TaskInfo("Shop texts", "de", "en", text, False, "CC0-1.0", "task@example.org", None, self.phases())
 
     def leaderboard(self, viewer, phase):
         if phase not in self.boards:

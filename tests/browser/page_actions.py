@@ -9,15 +9,18 @@ SERVER_GONE = (
     "ERR_CONNECTION_RESET",
     "ERR_EMPTY_RESPONSE",
 )  # errors of a browser without a server
-CHARTS = ["regret", "reward", "corpus", "sentence", "length"]
+CHARTS = ["gain", "regret", "reward", "corpus", "sentence", "length"]
 
 
-def systems(page, section="finished"):
-    return page.locator(f"#{section} .system").all_inner_texts()
+CONTESTANTS = "#finished tr.contestant"  # the ranked rows, without those for comparison
 
 
-def column(page, key, section="finished"):
-    return page.locator(f"#{section} td.column-{key} .value").all_inner_texts()
+def systems(page, rows=CONTESTANTS):
+    return page.locator(f"{rows} .system").all_inner_texts()
+
+
+def column(page, key, rows=CONTESTANTS):
+    return page.locator(f"{rows} td.column-{key} .value").all_inner_texts()
 
 
 def wait_for_charts(page):

@@ -5,8 +5,9 @@ import random
 
 from leaderboard.families import Role, RoleKind
 from leaderboard.metrics.bleu import BleuStatistics, count_ngram_matches, sentence_score
+from leaderboard.rows import Board, BoardPhase, HeldOutBlock
 from leaderboard.summaries import RunIdentity, Summary
-from leaderboard.table import Board, BoardPhase, HeldOutBlock, make_board
+from leaderboard.table import make_board
 from task.feedback import SENTENCE_BLEU
 from task.layout import Layout
 from task.rounds import RoundResult

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import expect
 
-from leaderboard.table import HeldOutBlock
+from leaderboard.rows import HeldOutBlock
 from tests.browser.board_server import BoardApi
-from tests.browser.page_actions import CHARTS, line_colours, wait_for_charts
+from tests.browser.page_actions import CHARTS, CONTESTANTS, line_colours, wait_for_charts
 from tests.leaderboard import boards
 
 
@@ -20,8 +20,8 @@ def test_every_chart_has_a_drawing_a_sentence_and_a_table(open_page, url):
         expect(figure.locator("tbody tr").first).to_be_visible()
     table = page.locator("#chart-corpus table")
     assert table.locator("thead th").all_inner_texts() == ["Rounds", "70", "1,380", "2,690", "4,000"]
-    assert len(line_colours(page, "corpus")) == 9
-    assert page.locator("#chart-corpus svg g.mark-symbol path").count() == 9 * 4
+    assert len(line_colours(page, "corpus")) == 8
+    assert page.locator("#chart-corpus svg g.mark-symbol path").count() == 8 * 4
 
 
 def test_until_a_phase_closes_passes_are_only_numbered(open_page, serve, board):
@@ -44,7 +44,7 @@ EMPTY_CHARTS = {
         {"held_out": HeldOutBlock(4, 0, [])},
         {
             "corpus": "The first of 4 held-out passes is shown when a run has played 1/4 of its rounds",
-            "regret": "Of 7 runs",
+            "regret": "Of 6 runs",
         },
     ),
     "without held-out passes": (
@@ -175,8 +175,8 @@ class TestPostEditPhase:
 
     def test_columns_and_charts_are_those_of_the_phase(self, page):
         labels = [text.split()[0] for text in page.locator("#headings button").all_inner_texts()]
-        assert labels[2:11] == ["Mean", "BLEU", "SBLEU", "TER", "R0", "R1", "R0+1", "S", "S"]
-        assert page.locator("#finished td.column-ter .value").all_inner_texts() == ["25.6", "31.7", "35.2", "51.7"]
+        assert labels[2:12] == ["Mean", "Gain", "BLEU", "SBLEU", "TER", "R0", "R1", "R0+1", "S", "S"]
+        assert page.locator(f"{CONTESTANTS} td.column-ter .value").all_inner_texts() == ["25.6", "31.7", "35.2", "51.7"]
         for name in ("regret", "corpus", "sentence", "length"):
             expect(page.locator(f"#chart-{name}")).to_be_hidden()
 

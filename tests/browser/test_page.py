@@ -9,11 +9,13 @@ import pytest
 from playwright.sync_api import expect
 
 from leaderboard.publication import export_page
-from leaderboard.table import RowStatus, make_board
+from leaderboard.rows import RowStatus
+from leaderboard.table import make_board
 from simulator.cloud.http_server import HttpServer, running
 from tests.browser.board_server import BoardApi, serving
 from tests.browser.conftest import PHONE
 from tests.browser.page_actions import (
+    CONTESTANTS,
     SERVER_GONE,
     column,
     enter_key,
@@ -25,22 +27,29 @@ from tests.browser.page_actions import (
 from tests.browser.static_files import StaticFiles
 from tests.leaderboard import boards
 
+REFERENCES = "#finished tr.reference"
+
 # Content
 
 
-def test_table_has_references_finished_and_unfinished_runs(open_page, url):
+def test_table_has_ranked_runs_and_those_for_comparison_in_their_place(open_page, url, api):
     page = open_page(url)
     expect(page.locator("#title")).to_have_text("The dev phase")
     assert systems(page) == ["ELM-domain-adaptation", "BNMT-EL", "BNMT-EL-CV", "SMT-EL-CV-ADAM", "WNMT-EL"]
-    assert set(systems(page, "references")) == {"BNMT-oracle", "SMT-oracle", "SMT-static", "BNMT-static", "copy-source"}
-    assert systems(page, "unfinished") == ["ELM-reinforce", "CEDAR"]
+    finished = [row for row in api.boards["dev"].rows if row.status is RowStatus.FINISHED]
+    assert systems(page, "#finished tr") == [row.system for row in finished], "in the order of their rewards"
+    references = {"BNMT-oracle", "SMT-oracle", "SMT-static", "BNMT-static", "copy-source"}
+    assert set(systems(page, REFERENCES)) == references
+    assert systems(page, "#unfinished tr") == ["ELM-reinforce", "CEDAR"]
     assert page.locator("#unfinished .badge").all_inner_texts() == ["running", "abandoned"]
-    assert page.locator("#references .badge").all_inner_texts().count("oracle") == 2
+    assert page.locator(f"{REFERENCES} .badge").all_inner_texts().count("oracle") == 2
+    ranked = page.locator(CONTESTANTS).first.evaluate("each => each.offsetHeight")
+    assert page.locator(REFERENCES).first.evaluate("each => each.offsetHeight") < 0.6 * ranked, "thin rows"
 
 
 def test_table_shows_the_numbers_of_the_board(open_page, url, api):
     page = open_page(url)
-    expect(page.locator("#finished .system")).to_have_count(5)
+    expect(page.locator(f"{CONTESTANTS} .system")).to_have_count(5)
     rows = [row for row in api.boards["dev"].rows if row.rank]
     assert column(page, "mean_reward") == [f"{row.mean_reward:.4f}" for row in rows]
     assert column(page, "reward") == [f"{row.reward:,.1f}" for row in rows]
@@ -50,7 +59,7 @@ def test_table_shows_the_numbers_of_the_board(open_page, url, api):
 
 def test_table_shows_the_last_quarter_and_single_words(open_page, url, api):
     page = open_page(url)
-    expect(page.locator("#finished .system")).to_have_count(5)
+    expect(page.locator(f"{CONTESTANTS} .system")).to_have_count(5)
     rows = [row for row in api.boards["dev"].rows if row.rank]
     assert column(page, "bleu") == [f"{row.measures['bleu'].value:.1f}" for row in rows]
     assert column(page, "late_bleu") == [f"{row.last_quarter.corpus_bleu:.1f}" for row in rows]
@@ -151,7 +160,7 @@ def test_headings_sort_best_first_then_reversed(open_page, url):
     expect(heading).to_have_attribute("aria-sort", "descending")
     page.click("thead .column-gain button")
     assert systems(page)[0] == "ELM-domain-adaptation"
-    assert systems(page, "unfinished") == ["ELM-reinforce", "CEDAR"], "unfinished runs stay below"
+    assert systems(page, "#unfinished tr") == ["ELM-reinforce", "CEDAR"], "unfinished runs stay below"
     assert page.locator("thead [aria-sort]").count() == 1
 
 
@@ -161,7 +170,8 @@ def test_selected_run_gets_a_colour_and_a_line(open_page, url):
     page.check("input[aria-label='Compare WNMT-EL']")
     expect(page.locator("#selected")).to_contain_text("WNMT-EL")
     expect(page.locator("#chart-regret svg g.mark-line path")).to_have_count(len(before) + 1)
-    assert len(set(line_colours(page))) == len(before) + 1, "every run has its own colour"
+    colours = [colour for colour in line_colours(page) if colour != "var(--reference)"]
+    assert len(set(colours)) == len(colours) == 5, "every system has its own colour; only runs for comparison are grey"
     assert set(before) < set(line_colours(page)), "other runs keep their colours"
     page.locator("#selected button", has_text="WNMT-EL").click()
     expect(page.locator("#chart-regret svg g.mark-line path")).to_have_count(len(before))
@@ -175,19 +185,24 @@ def test_selection_can_be_cleared_filtered_and_shared_by_address(open_page, url)
     page.check("input[aria-label='Compare BNMT-EL']")
     page.check("input[aria-label='Compare ELM-reinforce']")
     page.check("#only")
-    assert systems(page) + systems(page, "unfinished") == ["BNMT-EL", "ELM-reinforce"]
-    assert systems(page, "references") == []
+    assert systems(page) + systems(page, "#unfinished tr") == ["BNMT-EL", "ELM-reinforce"]
+    assert systems(page, REFERENCES) == []
     other = wait_for_charts(open_page(page.url))
     assert other.locator("#selected bdi").all_inner_texts() == ["BNMT-EL", "ELM-reinforce"]
 
 
-def test_selecting_more_runs_than_colours_shows_a_notice(open_page, url):
-    page = open_page(url)
-    for name in ("WNMT-EL", "ELM-reinforce"):
-        page.locator(f"input[aria-label='Compare {name}']").click()
-    expect(page.locator("#notice")).to_contain_text("You can compare up to 10 runs")
-    assert page.locator("#selected li").count() == 10
-    expect(page.locator("input[aria-label='Compare ELM-reinforce']")).not_to_be_checked()
+def test_selecting_more_systems_than_colours_shows_a_notice(open_page, serve):
+    page = open_page(serve(BoardApi({"dev": boards.crowded_board(24)})))
+    expect(page.locator("#selected li")).not_to_have_count(0)
+    page.click("#clear")
+    boxes = page.locator(f"{CONTESTANTS} input")
+    for number in range(9):
+        boxes.nth(number).click()
+    expect(page.locator("#notice")).to_contain_text("You can compare up to 8 systems")
+    assert page.locator("#selected li").count() == 8
+    expect(boxes.nth(8)).not_to_be_checked()
+    page.locator(f"{REFERENCES} input").first.click()
+    expect(page.locator("#selected li")).to_have_count(9), "runs for comparison need no colour"
 
 
 def test_regret_can_be_measured_against_any_oracle(open_page, url, api):
@@ -263,7 +278,7 @@ def test_print_has_no_controls(open_page, url):
 
 def test_a_run_finishes_while_the_page_is_open(open_page, url, api):
     page = wait_for_charts(open_page(url))
-    page.evaluate("document.querySelector('#finished tr:nth-child(2)').marked = true")
+    page.evaluate(f"document.querySelector('{CONTESTANTS}').marked = true")
     page.locator("input[aria-label='Compare ELM-domain-adaptation']").focus()
     finished = boards.summary("ELM-reinforce", participant="elm", start=0.5, end=0.95, seed=11)
     runs = [finished if each.identity.system == "ELM-reinforce" else each for each in boards.dev_summaries()]
@@ -271,9 +286,7 @@ def test_a_run_finishes_while_the_page_is_open(open_page, url, api):
     expect(page.locator("#finished")).to_contain_text("ELM-reinforce")
     assert systems(page)[0] == "ELM-reinforce"
     expect(page.locator("#announcer")).to_contain_text("ELM-reinforce\u2069 has finished")
-    assert page.evaluate("document.querySelector('#finished tr:nth-child(3)').marked"), (
-        "rows move, they are not redrawn"
-    )
+    assert page.evaluate(f"document.querySelectorAll('{CONTESTANTS}')[1].marked"), "rows move, they are not redrawn"
     expect(page.locator("input[aria-label='Compare ELM-domain-adaptation']")).to_be_focused()
 
 
@@ -294,7 +307,7 @@ def test_unchanged_data_are_neither_sent_nor_drawn_again(open_page, url, api):
 def test_api_key_is_sent_and_a_wrong_one_is_removed(open_page, url, api):
     page = open_page(url, expected=["403"])
     enter_key(page)
-    expect(page.locator("#finished .system")).to_have_count(5)
+    expect(page.locator(f"{CONTESTANTS} .system")).to_have_count(5)
     wait_for_requests(page, api, 3)
     assert api.requests[-1].headers_by_name["x-api-key"] == "bmt_secret"
     assert "bmt_secret" not in page.url
@@ -308,15 +321,17 @@ def test_api_key_is_sent_and_a_wrong_one_is_removed(open_page, url, api):
 
 def test_hostile_names_are_shown_as_text(open_page, serve):
     page = wait_for_charts(open_page(serve(BoardApi({"dev": boards.hostile_board()}))))
-    shown = {each.evaluate("each => each.textContent") for each in page.locator("#finished .system").all()}
+    shown = {each.evaluate("each => each.textContent") for each in page.locator(f"{CONTESTANTS} .system").all()}
     assert shown == set(boards.HOSTILE_NAMES)
-    teams = {each.evaluate("each => each.textContent") for each in page.locator("#finished .participant").all()}
+    teams = {each.evaluate("each => each.textContent") for each in page.locator(f"{CONTESTANTS} .participant").all()}
     assert "<script>alert('x')</script> (by <script>alert('x')</script>)" in teams
-    protocols = page.locator("#finished .name a").evaluate_all("links => links.map(link => link.protocol)")
-    assert protocols == ["https:"] * len(boards.HOSTILE_NAMES)  # one system and all teams but one have a link
+    protocols = page.locator("#finished .participant a").evaluate_all("links => links.map(link => link.protocol)")
+    assert protocols == ["https:"] * (len(boards.HOSTILE_NAMES) - 1)  # all teams but one have a link
+    own = page.locator("#finished .system a").evaluate_all("links => links.map(link => link.origin)")
+    assert set(own) == {page.evaluate("location.origin")}, "names lead to the page of the run"
     assert page.locator("main script, main img").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth") == 1280
-    heights = page.locator("#finished tr:not(.section)").evaluate_all("rows => rows.map(row => row.offsetHeight)")
+    heights = page.locator(CONTESTANTS).evaluate_all("rows => rows.map(row => row.offsetHeight)")
     assert max(heights) < 1.5 * min(heights), "a long name does not enlarge its row"
     page.locator("#chart-corpus .plot").hover()
     expect(page.locator("#chart-corpus .tip")).to_be_visible()
@@ -331,7 +346,7 @@ def test_two_hundred_runs(open_page, serve):
     page.fill("#filter", "team-03")
     assert set(page.locator("#board .participant").all_inner_texts()) == {"team-03"}
     page.fill("#filter", "nobody")
-    expect(page.locator("#empty")).to_have_text("No runs match.")
+    expect(page.locator("#empty")).to_have_text("No systems match. Clear the search, or untick “selected only”.")
 
 
 # Export

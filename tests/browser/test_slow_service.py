@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from lambdas.errors import PhaseNotFoundError
 from tests.browser.board_server import BoardApi, serving
 from tests.browser.conftest import TIMEOUT_MS
-from tests.browser.page_actions import SERVER_GONE, wait_for_charts, wait_for_requests
+from tests.browser.page_actions import CONTESTANTS, SERVER_GONE, wait_for_charts, wait_for_requests
 from tests.leaderboard import boards
 
 
@@ -60,7 +60,7 @@ def test_previous_phase_is_inert_while_another_loads(open_page, serve, board):
     page = wait_for_charts(open_page(serve(api)))
     api.ready.clear()
     page.click("#phases >> text=mock")
-    expect(page.locator("main > [inert]")).to_have_count(2)
+    expect(page.locator("main > [inert]")).to_have_count(4)
     page.locator("#skip").focus()
     page.keyboard.press("Enter")
     expect(page.locator("#title")).to_be_focused()
@@ -97,9 +97,9 @@ def test_refused_phase_shows_nothing_of_another_phase(open_page, serve, board):
     page.click("#phases >> text=dev")
     expect(page.locator("#title")).to_have_text("The dev phase")
     expect(page.locator("#notice")).to_be_hidden()
-    expect(page.locator("#finished .system")).to_have_count(5)
+    expect(page.locator(f"{CONTESTANTS} .system")).to_have_count(5)
     page.check("#only")
-    expect(page.locator("#finished .system")).to_have_count(4)
+    expect(page.locator(f"{CONTESTANTS} .system")).to_have_count(4)
 
 
 def test_unreachable_phase_shows_nothing_of_another_phase(open_page, board):
@@ -116,7 +116,7 @@ def test_page_recovers_when_the_server_comes_back(open_page, board):
     with serving(api) as url:
         page = wait_for_charts(open_page(url, expected=SERVER_GONE))
     expect(page.locator("#status")).to_contain_text("no connection")
-    expect(page.locator("#finished .system")).to_have_count(5)
+    expect(page.locator(f"{CONTESTANTS} .system")).to_have_count(5)
     api.boards["dev"] = boards.empty_board()
     with serving(api, port=int(url.rpartition(":")[2])):
         expect(page.locator("#status")).to_contain_text("live")

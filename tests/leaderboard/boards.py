@@ -16,8 +16,9 @@ from leaderboard.metrics.bleu import count_ngram_matches, sentence_score
 from leaderboard.metrics.post_edit import post_edit_statistics
 from leaderboard.metrics.recall import ConfirmedWords, any_word
 from leaderboard.profiles import Profiles, SystemProfile, TeamProfile
+from leaderboard.rows import BoardPhase, HeldOutBlock
 from leaderboard.summaries import RunIdentity, Summary
-from leaderboard.table import BoardPhase, HeldOutBlock, make_board
+from leaderboard.table import make_board
 from task.feedback import SENTENCE_BLEU
 from task.layout import Layout
 from task.rounds import RoundResult
@@ -144,6 +145,12 @@ def dev_summaries():
 
 def dev_board(state="open"):
     return make_board(dev_phase(state), dev_summaries(), ORGANISER_ROLES, now=NOW)
+
+
+def seeded_board(profiles=None):
+    """Return the same board, on which BNMT-EL was played with three seeds."""
+    seeds = [summary(f"BNMT-EL.s{seed}", start=0.5, end=0.66 + 0.03 * seed, seed=30 + seed) for seed in (2, 3)]
+    return make_board(dev_phase(), [*dev_summaries(), *seeds], ORGANISER_ROLES, profiles, now=NOW)
 
 
 def post_edit_phase(state="open", **changes):

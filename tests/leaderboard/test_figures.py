@@ -2,21 +2,23 @@
 
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from leaderboard.figures import (
-    MAX_RUNS,
+from leaderboard.figure_points import (
+    MAX_CONTESTANTS,
     curve_points,
     difference_points,
     drawn_rows,
-    figure,
+    gain_points,
     labels,
     pass_points,
-    save_figures,
     ter_points,
 )
+from leaderboard.figures import HEIGHT, LABEL_HEIGHT, figure, labelled_gain_points, save_figures
+from leaderboard.palette import LIGHT_REFERENCE, LIGHT_SERIES
 from leaderboard.table import make_board
 from tests.leaderboard import boards
 
@@ -31,6 +33,26 @@ def test_points_have_the_numbers_of_the_board():
     passes = [point for point in pass_points(board) if point["system"] == "BNMT-EL"]
     assert [point["rounds"] for point in passes] == board.held_out.ends
     assert [point["corpus_bleu"] for point in passes] == [each.corpus_bleu for each in rows["BNMT-EL"].passes]
+
+
+def test_gains_have_the_numbers_of_the_board_without_oracles():
+    board = boards.dev_board()
+    [row] = [row for row in board.rows if row.system == "BNMT-EL"]
+    points = [point for point in gain_points(board) if point["system"] == "BNMT-EL"]
+    assert points[0]["gain_low"] is None, "below ten blocks there is no interval"
+    last = points[-1]
+    assert (last["rounds"], last["gain"]) == (boards.TOTAL, pytest.approx(row.reward_gain.value, abs=1e-5))
+    low, high = row.reward_gain.interval
+    assert (last["gain_low"], last["gain_high"]) == (pytest.approx(low, abs=0.002), pytest.approx(high, abs=0.002))
+    assert not {point["system"] for point in gain_points(board)} & {"BNMT-oracle", "SMT-oracle", "BNMT-static"}
+
+
+def test_names_at_the_ends_of_lines_do_not_overlap():
+    points = labelled_gain_points(boards.dev_board())
+    known = [value for point in points for value in (point["gain"], point["gain_low"], point["gain_high"]) if value]
+    places = sorted(point["label_at"] for point in points if "label" in point)
+    assert len(places) == 7
+    assert min(b - a for a, b in pairwise(places)) >= 0.999 * LABEL_HEIGHT * (max(known) - min(known)) / HEIGHT
 
 
 def test_differences_are_those_of_the_curves_at_the_ends_of_blocks():
@@ -81,8 +103,9 @@ def test_labels_are_unique():
 def test_crowded_figure_shows_the_best_runs_and_all_references():
     board = boards.crowded_board(100)
     chosen = drawn_rows(board)
-    assert len(chosen) == MAX_RUNS
-    assert {row.system for row in board.rows if row.role != "contestant"} <= {row.system for row in chosen}
+    references = {row.system for row in board.rows if row.role != "contestant"}
+    assert len(chosen) == MAX_CONTESTANTS + len(references)
+    assert references <= {row.system for row in chosen}
     assert "system-000" in {row.system for row in chosen}  # which is as good as an oracle
 
 
@@ -106,6 +129,8 @@ def test_a_system_looks_the_same_in_all_figures_and_dashes_show_its_role():
     assert strokes[0] == strokes[1] == strokes[2]
     strokes = [encoding(name, adapting, "stroke")["scale"] for name in ("reward", "difference", "ter")]
     assert strokes[0] == strokes[1] == strokes[2]
+    coloured = dict(zip(strokes[0]["domain"], strokes[0]["range"], strict=True))
+    assert (coloured["BNMT-static"], coloured["BNMT-full"]) == (LIGHT_REFERENCE, LIGHT_SERIES[0])
     dashes = encoding("reward", board, "strokeDash")["scale"]
     drawn_with = dict(zip(dashes["domain"], dashes["range"], strict=True))
     assert (drawn_with["BNMT-oracle"], drawn_with["BNMT-static"], drawn_with["BNMT-EL"]) == ([7, 4], [2, 2], [1, 0])
@@ -126,7 +151,7 @@ def test_regret_of_the_first_rounds_of_a_long_phase_is_left_out():
 
 def test_file_names_and_contents(tmp_path):
     written = save_figures(boards.dev_board(), tmp_path / "new" / "folder", ["svg"])
-    assert [path.name for path in written] == ["dev-regret.svg", "dev-reward.svg", "dev-held-out.svg"]
+    assert [path.name for path in written] == ["dev-gain.svg", "dev-regret.svg", "dev-reward.svg", "dev-held-out.svg"]
     for path in written:
         text = "".join(ET.parse(path).getroot().itertext())
         assert "BNMT-EL-CV" in text
@@ -134,11 +159,11 @@ def test_file_names_and_contents(tmp_path):
 
 def test_files_of_a_post_edit_phase(tmp_path):
     written = save_figures(boards.post_edit_board(), tmp_path, ["svg"])
-    assert [path.name for path in written] == ["dev-reward.svg", "dev-difference.svg", "dev-ter.svg"]
+    assert [path.name for path in written] == ["dev-gain.svg", "dev-reward.svg", "dev-difference.svg", "dev-ter.svg"]
     texts = ["".join(ET.parse(path).getroot().itertext()) for path in written]
     assert all("BNMT-full" in text for text in texts), "the legend names the systems"
-    assert all(f"{label} above the baseline" in texts[1] for label in ("R0", "R1", "R0+1", "BLEU"))
-    assert "TER of a block" in texts[2]
+    assert all(f"{label} above the baseline" in texts[2] for label in ("R0", "R1", "R0+1", "BLEU"))
+    assert "TER of a block" in texts[3]
 
 
 def test_every_format(tmp_path):

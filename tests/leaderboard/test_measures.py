@@ -15,8 +15,9 @@ from leaderboard.metrics.bleu import BleuStatistics
 from leaderboard.metrics.learning_curve import Block, CurveModel, fit_blocks
 from leaderboard.metrics.packing import pack_counts
 from leaderboard.metrics.post_edit import PostEditStatistics
+from leaderboard.rows import HeldOutBlock
 from leaderboard.summaries import Summary
-from leaderboard.table import HeldOutBlock, make_board
+from leaderboard.table import make_board
 from task.layout import Layout
 from task.rounds import RoundResult
 from tests.leaderboard import boards
@@ -245,7 +246,7 @@ class TestPostEditBoard:
     def test_json(self, board):
         found = json.loads(json.dumps(board.as_dict()))
         row = found["rows"][0]
-        assert set(row["measures"]["ter"]) == {"value", "interval"}
+        assert set(row["measures"]["ter"]) == {"value", "interval", "covers"}
         assert set(row["adaptation"]["curves"]) == {"bleu", "r0", "r1", "r0_1"}
         assert set(row["adaptation"]["ter"]["unit"]) == {"errors", "first", "exponent"}
         assert found["measures"][2] == {

@@ -25,6 +25,7 @@ def fake_bundle(monkeypatch, tmp_path):
 def test_every_chart_has_a_named_data_set():
     charts = json.loads(publication.charts_json())
     assert set(charts) == {
+        "gain",
         "regret",
         "reward",
         "mean_reward",
@@ -42,11 +43,14 @@ def test_every_chart_has_a_named_data_set():
     }
     for name, chart in charts.items():
         assert chart["data"] == {"name": "points"}
-        fields = [each["encoding"]["y"]["field"] for each in chart.get("layer", [chart])]
-        assert fields == ([f"{name}_curve", name] if "layer" in chart else [name])
-        for each in chart.get("layer", [chart]):
+        drawn = [each for each in chart.get("layer", [chart]) if each["mark"]["type"] != "rule"]
+        fields = [each["encoding"]["y"]["field"] for each in drawn]
+        layered = ["gain_low", "gain"] if name == "gain" else [f"{name}_curve", name]
+        assert fields == (layered if "layer" in chart else [name])
+        for each in drawn:
             assert each["encoding"]["color"] == {"field": "color", "scale": None, "type": "nominal"}
     assert charts["regret"]["encoding"]["x"]["scale"]["type"] == "log"
+    assert "type" not in charts["gain"]["layer"][1]["encoding"]["x"]["scale"], "linear"
 
 
 def test_export_contains_page_and_data(fake_bundle, tmp_path):
@@ -59,8 +63,17 @@ def test_export_contains_page_and_data(fake_bundle, tmp_path):
         "phases": ["dev"],
         "data": "data/{phase}.json",
         "table": "data/{phase}.csv",
+        "task": None,
         "live": False,
     }
+
+
+def test_export_keeps_what_the_task_says_about_itself(fake_bundle, tmp_path):
+    publication.export_page(boards.empty_board(), tmp_path, {"title": "Shop texts", "source": "de"})
+    publication.export_page(boards.empty_board(), tmp_path)
+    assert json.loads((tmp_path / "task.json").read_text()) == {"title": "Shop texts", "source": "de"}
+    settings = json.loads((tmp_path / "page.json").read_text())
+    assert (settings["task"], settings["phases"]) == ("task.json", ["dev"])
 
 
 def test_exports_of_several_phases_share_a_folder(fake_bundle, tmp_path):

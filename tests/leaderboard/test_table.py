@@ -6,8 +6,10 @@ import pytest
 
 from leaderboard.families import Role, RoleKind, default_role
 from leaderboard.metrics.bleu import count_ngram_matches
+from leaderboard.rows import BoardPhase, HeldOutBlock
+from leaderboard.run_comparison import ABANDONED_AFTER_MS
 from leaderboard.summaries import Summary
-from leaderboard.table import ABANDONED_AFTER_MS, BoardPhase, HeldOutBlock, make_board
+from leaderboard.table import make_board
 from task.layout import Layout
 from task.rounds import TICKS, RoundResult
 from tests.leaderboard import boards
@@ -128,7 +130,7 @@ class TestSampleBoard:
         as_text = json.dumps(board.as_dict())
         ours, theirs = json.loads(as_text), json.loads(json.dumps(turned.as_dict()))
         assert ours == theirs
-        assert set(ours["rows"][0]["regret"]) == {"oracle", "rounds", "value", "interval"}
+        assert set(ours["rows"][0]["regret"]) == {"oracle", "rounds", "value", "interval", "covers"}
 
     def test_two_hundred_runs(self):
         crowd = boards.crowded_board(200)
