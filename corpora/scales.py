@@ -61,6 +61,13 @@ def _refit(layout: Layout, total: int) -> Layout:
     return Layout.fit(total, blocks=layout.blocks, block=layout.block)
 
 
+DIALOGUES = Scale(
+    dev=Layout(blocks=4, block=70, gap=1_240),  # 4,000 rounds
+    training=Layout(blocks=12, block=100, gap=800),  # 10,000 rounds
+    out_of_domain=100_000,  # a quarter of them with three lines of context
+)
+
+
 class ScaleName(StrEnum):
     """The names of the predefined scales."""
 

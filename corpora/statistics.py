@@ -190,7 +190,10 @@ def out_of_tolerance(statistics: CorpusStatistics) -> list[str]:
     return [name for name, value in PAPER_VALUES.items() if not value.accepts(numbers[name])]
 
 
-def statistics_record(statistics: CorpusStatistics) -> dict[str, float | list[str] | None]:
-    """Return the statistics for JSON: unknown numbers are None, and ``out_of_tolerance`` names the outliers."""
+def statistics_record(statistics: CorpusStatistics, *, with_paper: bool = False) -> dict[str, float | list[str] | None]:
+    """Return the statistics for JSON: unknown numbers are None.
+
+    ``with_paper`` adds the names of those outside the range of Sokolov et al. 2017 as ``out_of_tolerance``.
+    """
     numbers = {name: None if math.isnan(value) else value for name, value in statistics.flat().items()}
-    return {**numbers, "out_of_tolerance": out_of_tolerance(statistics)}
+    return {**numbers, **({"out_of_tolerance": out_of_tolerance(statistics)} if with_paper else {})}

@@ -25,9 +25,12 @@ Progress = Callable[[int], None]  # receives the number of further pairs that ar
 
 
 class PairGenerator(Protocol):
-    """Yields the pairs of a corpus; ``corpora.synth.CorpusGenerator`` is one."""
+    """Yields the pairs of a corpus; ``corpora.synth.CorpusGenerator`` is one.
 
-    def out_of_domain(self, count: int) -> Iterator[tuple[str, str]]: ...
+    Out-of-domain lines may have documents, too.
+    """
+
+    def out_of_domain(self, count: int) -> Iterator[tuple[str, str] | tuple[str, str, str]]: ...
 
     def in_domain(self, phase: str, count: int) -> Iterator[tuple[str, str]]: ...
 
@@ -88,6 +91,43 @@ def synthesise_task(
     return Task.open(path)
 
 
+def synthesise_dialogues(
+    path: Path,
+    scale: Scale,
+    *,
+    seed: int = 1,
+    feedback: FeedbackSpec = BANDIT_FEEDBACK,
+    about: AboutTask = EMPTY_ABOUT,
+    processes: int = 1,
+    progress: Progress = lambda _: None,
+) -> Task:
+    """Generate an English-German task of dialogues with contrastive sets, and return it.
+
+    Phases are served in documents. The arguments are those of ``synthesise_task``, and so are the errors.
+    """
+    from corpora.dialogue.generator import GENERATOR_NAME, DialogueGenerator  # takes a moment to import
+
+    description = TaskDescription(
+        LanguagePair("en", "de"),
+        GENERATOR_NAME,
+        LICENCE,
+        replace(feedback, seed=seed),
+        about=about,
+        serves_documents=True,
+    )
+    write_generated_task(
+        path,
+        description,
+        scale.phases,
+        scale.out_of_domain,
+        DialogueGenerator,
+        processes=processes,
+        progress=progress,
+        write_more=DialogueGenerator(seed).write_contrastive_sets,
+    )
+    return Task.open(path)
+
+
 @dataclass(frozen=True, slots=True)
 class _PartJob:
     """One part of a task, which any process can generate."""
@@ -98,6 +138,7 @@ class _PartJob:
     count: int  # distinct pairs
     seed: int
     documents: bool
+    languages: LanguagePair
     make_generator: GeneratorFactory
 
     def run(self, progress: Progress) -> dict[str, FileSummary]:
@@ -105,12 +146,16 @@ class _PartJob:
         generator = self.make_generator(self.seed)
         pairs: Iterator[tuple[str, ...]]
         if self.layout is None:
-            pairs = ((*pair, UNKNOWN_DOCUMENT) for pair in generator.out_of_domain(self.count))
+            pairs = (
+                pair if len(pair) == 3 else (*pair, UNKNOWN_DOCUMENT) for pair in generator.out_of_domain(self.count)
+            )
         elif self.documents:
             pairs = in_served_order(generator.in_domain_documents(self.part, self.count), self.layout, self.part)
         else:
             pairs = in_served_order(generator.in_domain(self.part, self.count), self.layout, self.part)
-        return write_pairs(self.directory, self.part, LANGUAGES, pairs, documents=self.documents, progress=progress)
+        return write_pairs(
+            self.directory, self.part, self.languages, pairs, documents=self.documents, progress=progress
+        )
 
 
 def synthetic_ceiling(task: Task, phase: str, score: Callable[[str, str], float], sample: int) -> float:
@@ -135,16 +180,21 @@ def write_generated_task(
     *,
     processes: int = 1,
     progress: Progress = lambda _: None,
+    write_more: Callable[[Path], None] = lambda _: None,
 ) -> None:
-    """Write a task of generated pairs: ``out_of_domain`` of them, and the distinct pairs of each phase."""
+    """Write a task of generated pairs: ``out_of_domain`` of them, and the distinct pairs of each phase.
+
+    ``write_more`` can write further files into the directory of the task, which then appears as a whole.
+    """
     with TaskWriter(path, description) as writer:
         directory, seed, documents = writer.directory, description.seed, description.serves_documents
-        jobs = [_PartJob(directory, OUT_OF_DOMAIN, None, out_of_domain, seed, documents, make_generator)]
-        for name, layout in phases.items():
-            jobs.append(_PartJob(directory, name, layout, layout.distinct, seed, documents, make_generator))
+        parts: list[tuple[str, Layout | None, int]] = [(OUT_OF_DOMAIN, None, out_of_domain)]
+        parts += [(name, layout, layout.distinct) for name, layout in phases.items()]
+        jobs = [_PartJob(directory, *part, seed, documents, description.languages, make_generator) for part in parts]
         jobs.sort(key=lambda job: -job.count)  # long jobs first, so that all processes end at about the same time
         for job, files in zip(jobs, _run(jobs, processes, progress), strict=True):
             writer.add(job.part, files, job.layout)
+        write_more(directory)
 
 
 def _run(jobs: list[_PartJob], processes: int, progress: Progress) -> list[dict[str, FileSummary]]:

@@ -28,6 +28,7 @@ from task.layout import Layout
 from task.phases import PHASES
 
 DESCRIPTION_FILE = "task.json"
+CONTRASTIVE_FOLDER = "contrastive"  # where a task may have test sets of consistency
 
 PROGRESS_STEP = 1000  # pairs between two reports of progress
 

@@ -53,6 +53,9 @@ MANUAL_PACKAGES = [
     "gnome-applets-data", "shotwell-common", "gnome-terminal-data", "gthumb-data", "eog", "gedit-common",
 ]  # fmt: skip
 
+# The manuals that are the in-domain side of a task of manuals: they have thousands of segments in natural order.
+DOCUMENT_PACKAGES = ["gimp-help-{}", "gimp-help-en", "gnome-user-docs"]
+
 
 def packages_for(names: list[str], language: str) -> list[str]:
     """Return the names of packages for a language."""
@@ -87,9 +90,24 @@ def _catalogue_pairs(path: str, content: bytes, language: str) -> Iterator[Pair]
 
 
 def manual_pairs(apt: Apt, packages: list[Package], language: str) -> Iterator[Pair]:
-    """Yield sentences of help pages, man pages and manuals that have the same structure in both languages."""
-    unpaired: dict[tuple[bool, str], list[PageBlock]] = {}  # pages without their counterpart so far
+    """Yield sentences of help pages, man pages and manuals that have the same structure in both languages.
+
+    Labels are left out, and so are sentences that occurred before.
+    """
     seen: set[tuple[str, str]] = set()
+    for pair in document_pairs(apt, packages, language):
+        sentences = pair.source, pair.target
+        if sentences not in seen and min(len(side.split()) for side in sentences) >= MIN_WORDS:
+            seen.add(sentences)
+            yield Pair(*sentences)
+
+
+def document_pairs(apt: Apt, packages: list[Package], language: str) -> Iterator[Pair]:
+    """Yield everything that pages have in both languages, in natural order, with the document that each pair is from.
+
+    A document is a help manual with all its pages, or a man page: a translator's terms repeat themselves in it.
+    """
+    unpaired: dict[tuple[bool, str], list[PageBlock]] = {}  # pages without their counterpart so far
     for package in packages:
         for path, content in package_files(apt.path(package), lambda path: page_reader(path, language) is not None):
             read = page_reader(path, language)
@@ -101,10 +119,17 @@ def manual_pairs(apt: Apt, packages: list[Package], language: str) -> Iterator[P
             if counterpart is None:
                 unpaired[is_foreign, key] = blocks
                 continue
+            document = document_name(key)
             for sentences in align_pages(*(blocks, counterpart) if is_foreign else (counterpart, blocks)):
-                if sentences not in seen and min(len(side.split()) for side in sentences) >= MIN_WORDS:
-                    seen.add(sentences)
-                    yield Pair(*sentences)
+                yield Pair(*sentences, document)
+
+
+def document_name(key: str) -> str:
+    """Return the document that a page belongs to, given the key that it shares with its English version."""
+    folder, _, page = key.rpartition("/")
+    if "/man/" in key:
+        return f"{folder.rpartition('/')[2]}/{page.removesuffix('.gz')}"
+    return folder.removeprefix("usr/share/")
 
 
 def page_reader(path: str, language: str) -> Callable[[str], list[PageBlock]] | None:

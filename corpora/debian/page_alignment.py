@@ -15,7 +15,7 @@ class PageBlock(NamedTuple):
 
 HEADING = "heading"
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"“”)]?\s+(?=[\"„“(]?[A-ZÄÖÜ0-9])")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"“”)]?\s+(?=[\"„“(]?[A-ZÀ-ÖØ-Þ0-9])")
 _MAX_LENGTH_RATIO = 2.5  # of characters; beyond it, one side has text that the other lacks
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 

@@ -144,6 +144,28 @@ def present(verb: Verb, plural: bool) -> str:
     return _bare_infinitive(verb) if plural else verb.present
 
 
+def present_familiar(verb: Verb) -> str:
+    """Return the form that follows ``du``, without a separable prefix: ``kaufst``, ``liest``, ``hältst``."""
+    finite, stem = verb.present, _bare_infinitive(verb).removesuffix("n").removesuffix("e")
+    if stem.endswith(("t", "d")) and not finite.endswith("et"):  # the vowel changes, and no e is inserted: hält
+        return finite.removesuffix("t") + "st" if finite.endswith("dt") else finite + "st"
+    if finite.endswith(("st", "ßt", "zt", "xt")):
+        return finite
+    return finite.removesuffix("t") + "st"
+
+
+def imperative_familiar(verb: Verb) -> str:
+    """Return the imperative to a friend, without a separable prefix: ``kauf``, ``lies``, ``warte``, ``ändere``."""
+    infinitive = _bare_infinitive(verb)
+    stem = infinitive.removesuffix("n").removesuffix("e")
+    changed = verb.present.removesuffix("t")
+    if changed.count("i") > stem.count("i"):  # e becomes i or ie
+        return changed
+    if infinitive.endswith("eln"):
+        return infinitive.removesuffix("eln") + "le"
+    return stem + "e" if infinitive.endswith("ern") or stem.endswith(("t", "d", "ig", "chn", "ffn")) else stem
+
+
 def preterite(verb: Verb, plural: bool) -> str:
     """Return the third person preterite, without a separable prefix."""
     if not plural:

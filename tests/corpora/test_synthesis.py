@@ -7,8 +7,8 @@ import pytest
 
 from corpora.checking import find_problems
 from corpora.errors import CorpusError
-from corpora.scales import SCALES, ScaleName
-from corpora.synthesis import synthesise_task, write_generated_task
+from corpora.scales import DIALOGUES, SCALES, ScaleName
+from corpora.synthesis import synthesise_dialogues, synthesise_task, write_generated_task
 from corpora.task import Task
 from task.feedback import CHRF, FeedbackKind, FeedbackSpec
 from task.layout import Layout, LayoutError
@@ -53,6 +53,24 @@ def test_documents_are_pages_of_one_category(tmp_path):
         pair[:2] for pair in plain.distinct_pairs("training")
     )
     assert {pair.document for pair in task.pairs("out-of-domain")} == {""}
+    assert list(find_problems(task.path)) == []
+
+
+def test_dialogues_are_a_task_with_documents_and_contrastive_sets(tmp_path):
+    scale = DIALOGUES.resized(mock=2, dev=292, training=1211, out_of_domain=400)
+    task = synthesise_dialogues(tmp_path / "task", scale, seed=9)
+    assert (task.description.languages, task.description.generator) == (("en", "de"), "dialogue 1")
+    assert task.description.serves_documents
+    documents = [pair.document for pair in task.pairs("out-of-domain")]
+    assert 0 < documents.count("") < 400
+    assert sorted(file.name for file in (task.path / "contrastive").iterdir()) == [
+        "deixis_dev.jsonl",
+        "deixis_test.jsonl",
+        "ellipsis_infl.jsonl",
+        "ellipsis_vp.jsonl",
+        "lex_cohesion_dev.jsonl",
+        "lex_cohesion_test.jsonl",
+    ]
     assert list(find_problems(task.path)) == []
 
 

@@ -1,4 +1,4 @@
-"""A fake apt with an archive of two packages."""
+"""A fake apt with an archive of three packages."""
 
 import gzip
 import hashlib
@@ -17,7 +17,7 @@ while [ "$1" = -o ]; do shift 2; done
 while [ "$2" = -o ]; do first=$1; shift 3; set -- "$first" "$@"; done
 case "$1 $2" in
 update*) exit 0 ;;
-"download --print-uris") cat "$ARCHIVE/uris" ;;
+"download --print-uris") shift 2; for name; do grep "/$name.deb'" "$ARCHIVE/uris"; done ;;
 indextargets*) for last; do :; done; echo "$ARCHIVE/Translation-${last#Language: }" ;;
 download*) shift; for name; do echo "$name" >> "$ARCHIVE/log"; cp "$ARCHIVE/$name.deb" "${name}_1_all.deb" || {
     echo "E: Failed to fetch $name" >&2; exit 100; }; done ;;
@@ -83,6 +83,16 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "usr/share/man/de/man1/alone.1.gz": gzip.compress(b".SH NAME\nallein\n"),
         },
     }
+    help_page = "<page><title>{}</title><p>{}</p><p>{}</p><p>{}</p></page>"
+    help_texts = {
+        "C": ("Help", "This is the help of a very small tool.", "The tool opens files."),
+        "de": ("Hilfe", "Dies ist die Hilfe eines sehr kleinen Werkzeugs.", "Das Werkzeug öffnet Dateien."),
+        "it": ("Aiuto", "Questo è l'aiuto di uno strumento molto piccolo.", "È lo strumento che apre i file."),
+    }
+    contents["tool-help"] = {
+        f"usr/share/help/{language}/tool/index.page": help_page.format(*texts, texts[-1]).encode()
+        for language, texts in help_texts.items()
+    }
     uris = []
     for name, files in contents.items():
         data = build_package(files)
@@ -90,7 +100,7 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         digest = hashlib.sha256(data).hexdigest()
         uris.append(f"'http://archive/{name}.deb' {name}_1_all.deb {len(data)} SHA256:{digest}")
     (directory / "uris").write_text("\n".join(uris) + "\n")
-    (directory / "names").write_text("ui\nmanual\nother\n")
+    (directory / "names").write_text("ui\nmanual\ntool-help\nother\n")
     stanza = "Package: x\nDescription-md5: {}\nDescription-{}: {}\n long text\n\n"
     english = stanza.format("1", "en", "small tool") + stanza.format("2", "en", "untranslated")
     (directory / "Translation-en").write_text(english)

@@ -3,7 +3,15 @@
 import pytest
 
 from corpora.debian.apt import Apt
-from corpora.debian.collection import interface_pairs, manual_pairs, packages_for, page_key, page_reader
+from corpora.debian.collection import (
+    document_name,
+    document_pairs,
+    interface_pairs,
+    manual_pairs,
+    packages_for,
+    page_key,
+    page_reader,
+)
 from corpora.task import Pair
 
 
@@ -55,3 +63,50 @@ def test_a_page_finds_its_counterpart(foreign, english):
 )
 def test_other_files_are_not_read(path):
     assert page_reader(path, "de") is None
+
+
+@pytest.mark.parametrize(
+    ("path", "language", "document"),
+    [
+        ("usr/share/man/it/man1/ls.1.gz", "it", "man1/ls.1"),
+        ("usr/share/help/it/gnome-help/a.page", "it", "help/gnome-help"),
+        ("usr/share/help/C/gnome-help/b.page", "it", "help/gnome-help"),
+        ("usr/share/gimp/2.0/help/de/gimp-tools.html", "de", "gimp/2.0/help"),
+    ],
+)
+def test_a_document_is_a_manual_with_all_its_pages_or_a_man_page(path, language, document):
+    assert document_name(page_key(path, language)[1]) == document
+
+
+@pytest.mark.usefixtures("archive")
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        (
+            "de",
+            [
+                ("Hilfe", "Help"),
+                ("Dies ist die Hilfe eines sehr kleinen Werkzeugs.", "This is the help of a very small tool."),
+                ("Das Werkzeug öffnet Dateien.", "The tool opens files."),
+                ("Das Werkzeug öffnet Dateien.", "The tool opens files."),
+            ],
+        ),
+        (
+            "it",
+            [
+                ("Aiuto", "Help"),
+                ("Questo è l'aiuto di uno strumento molto piccolo.", "This is the help of a very small tool."),
+                ("È lo strumento che apre i file.", "The tool opens files."),
+                ("È lo strumento che apre i file.", "The tool opens files."),
+            ],
+        ),
+    ],
+)
+def test_documents_keep_their_order_their_labels_and_their_repetitions(language, expected, tmp_path):
+    apt = Apt(tmp_path / "cache", (language, "en"))
+    apt.update()
+    packages, _ = apt.locate(["tool-help"])
+    apt.fetch(packages)
+    found = list(document_pairs(apt, packages, language))
+    assert [(pair.source, pair.target) for pair in found] == expected
+    assert {pair.document for pair in found} == {"help/tool"}

@@ -118,6 +118,32 @@ def test_verbs_in_main_and_subordinate_clauses(word, tense, plural, main, end):
     assert german_morphology.verb_final(main[0], main[1], word) == end
 
 
+@pytest.mark.parametrize(
+    ("notation", "familiar", "imperative"),
+    [
+        ("kaufen: kauft, kaufte, gekauft", "kaufst", "kauf"),
+        ("lesen: liest, las, gelesen", "liest", "lies"),
+        ("vergessen: vergisst, vergaß, vergessen", "vergisst", "vergiss"),
+        ("nehmen: nimmt, nahm, genommen", "nimmst", "nimm"),
+        ("warten: wartet, wartete, gewartet", "wartest", "warte"),
+        ("halten: hält, hielt, gehalten", "hältst", "halte"),
+        ("einladen: lädt ein, lud ein, eingeladen", "lädst", "lade"),
+        ("schlafen: schläft, schlief, geschlafen", "schläfst", "schlaf"),
+        ("ändern: ändert, änderte, geändert", "änderst", "ändere"),
+        ("schmeicheln: schmeichelt, schmeichelte, geschmeichelt", "schmeichelst", "schmeichle"),
+        ("beleidigen: beleidigt, beleidigte, beleidigt", "beleidigst", "beleidige"),
+        ("putzen: putzt, putzte, geputzt", "putzt", "putz"),
+        ("anrufen: ruft an, rief an, angerufen", "rufst", "ruf"),
+    ],
+)
+def test_forms_of_address_to_a_friend(notation, familiar, imperative):
+    word = parse_verb(notation, "do")
+    assert (german_morphology.present_familiar(word), german_morphology.imperative_familiar(word)) == (
+        familiar,
+        imperative,
+    )
+
+
 def test_infinitives_with_zu():
     assert german_morphology.infinitive_with_zu(ANKUENDIGEN) == "anzukündigen"
     assert german_morphology.infinitive_with_zu(STEIGEN) == "zu steigen"
