@@ -29,7 +29,7 @@ def writer_for(path: Path) -> Writer:
     if path.name.endswith(".jsonl.gz"):
         return _write_gzip
     if path.name.endswith(".parquet"):
-        _import_pyarrow()
+        import_pyarrow()
         return _write_parquet
     raise ReleaseError(f"{path} should end with .jsonl, .jsonl.gz or .parquet")
 
@@ -53,7 +53,7 @@ def _write_gzip(path: Path, rows: Iterable[LoggedRound]) -> None:
 
 
 def _write_parquet(path: Path, rows: Iterable[LoggedRound]) -> None:
-    pyarrow = _import_pyarrow()
+    pyarrow = import_pyarrow()
     schema = pyarrow.schema(
         [
             pyarrow.field("run", pyarrow.string(), nullable=False),
@@ -74,7 +74,7 @@ def _write_parquet(path: Path, rows: Iterable[LoggedRound]) -> None:
             writer.write_batch(pyarrow.RecordBatch.from_pylist(batch, schema=schema))
 
 
-def _import_pyarrow() -> Any:
+def import_pyarrow() -> Any:
     """Return pyarrow, which is an optional dependency: it is larger than all of this program."""
     try:
         import pyarrow.parquet

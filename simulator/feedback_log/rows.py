@@ -3,7 +3,6 @@
 A row has no reference, also not in a phase that shows them as post-edits, no true reward, and no name of a participant.
 """
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -13,10 +12,9 @@ from lambdas.registry import Registry
 from lambdas.sentences import SentenceReader
 from lambdas.store import Store
 from lambdas.withdrawals import Withdrawals
+from leaderboard.seeds import seed_in_name
 from task.documents import document_id
 from task.rounds import Run
-
-_SEED = re.compile(r".+\.s([0-9]{1,9})")  # as ``banditmt compete --seeds`` names its runs
 
 
 class ReleaseError(OrganiserError):
@@ -36,12 +34,6 @@ class LoggedRound(NamedTuple):
     translation: str
     observed_reward: float
     log_probability: float | None  # of the translation under the system; None if it did not say
-
-
-def seed_of(system: str) -> int | None:
-    """Return the random seed of a system whose name ends with it, such as ``BNMT-EL.s3``."""
-    found = _SEED.fullmatch(system)
-    return int(found[1]) if found else None
 
 
 def released_rounds(record: PhaseRecord, now: int) -> int:
@@ -91,7 +83,7 @@ class FeedbackLog:
                 yield LoggedRound(
                     run.id,
                     run.system,
-                    seed_of(run.system),
+                    seed_in_name(run.system),
                     played.index,
                     source.text,
                     document,

@@ -20,7 +20,7 @@ from lambdas.withdrawals import Withdrawals
 from simulator.feedback_log import release_log
 from simulator.feedback_log import rows as rows_module
 from simulator.feedback_log.card import FIELDS
-from simulator.feedback_log.rows import FeedbackLog, LoggedRound, ReleaseError, released_rounds, seed_of
+from simulator.feedback_log.rows import FeedbackLog, LoggedRound, ReleaseError, released_rounds
 from task.documents import document_id
 from task.feedback import CHRF, FeedbackKind, FeedbackSpec
 from task.layout import Layout
@@ -209,13 +209,6 @@ def test_the_card_describes_the_file(store, tmp_path):
     assert f"| `{run}` | EL.s3 | 3 | 14 | 14 |" in card
 
 
-@pytest.mark.parametrize(
-    ("system", "seed"), [("BNMT-EL.s3", 3), ("a.s12", 12), ("BNMT-EL", None), (".s3", None), ("a.s3x", None)]
-)
-def test_the_seed_is_the_end_of_a_name(system, seed):
-    assert seed_of(system) == seed
-
-
 class TestRefusals:
     def test_a_file_of_another_kind(self, store, tmp_path):
         with pytest.raises(ReleaseError, match=r"log.csv should end with .jsonl, .jsonl.gz or .parquet"):
@@ -250,7 +243,7 @@ class TestRefusals:
         def fail(system):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(rows_module, "seed_of", fail)
+        monkeypatch.setattr(rows_module, "seed_in_name", fail)
         with pytest.raises(KeyboardInterrupt):
             release_log(store, "mock", tmp_path / "log" / "log.jsonl.gz")
         assert list((tmp_path / "log").iterdir()) == []
