@@ -20,15 +20,20 @@ import numpy as np
 from thot.alignment import FastAlignModel
 
 from benchmarks.harness.memory import peak_megabytes
+from benchmarks.harness.searched_lists import LIST_LENGTH, SearchedLists
 from corpora.synth import CorpusGenerator
+from leaderboard.metrics.bleu import sentence_bleu
+from learners.contract import Feedback, Sentence
 from learners.smt.configs import DecoderKind
 from learners.smt.fast_align import ITERATIONS, FastAlign
+from learners.smt.reranking_learners import ImputationConfig, ImputingLearner
 from learners.smt.translator import SmtTranslator
 
 TRAINING_PAIRS = 5_000
 SOURCE_TOKENS = 7  # the average of the task
 SENTENCES = 200
 INTERPRETED_SENTENCES = 2  # uncompiled code is slow
+IMPUTATION_REPETITIONS = 3  # of all sources, of which the fastest counts
 POP_LIMITS = (30, 100, 600)
 COMPARED_POP_LIMIT = 30  # of the comparison with uncompiled code
 
@@ -113,12 +118,36 @@ def decode(translator: SmtTranslator, source: str) -> object:
     return translator.forest(source, translator.weights).best(translator.weights)
 
 
+def list_candidates(translator: SmtTranslator, source: str) -> object:
+    """Decode, and extract a list of the length that learners use."""
+    return translator.forest(source, translator.weights).k_best(translator.weights, LIST_LENGTH)
+
+
 def learn(translator: SmtTranslator, source: str) -> object:
     """Do what an expected-loss learner does in a round."""
     forest = translator.forest(source, translator.weights)
     sampled = forest.sample(translator.weights, np.random.default_rng(1))
     forest.log_probability(sampled.translation, translator.weights)
     return forest.expectation(translator.weights)
+
+
+def imputation_milliseconds(translator: SmtTranslator, texts: Sequence[str]) -> float:
+    """Return the time of a round of SMT-IMPUTE apart from search: scoring, decoding, imputing, learning."""
+    searched = SearchedLists(translator)
+    lists = [searched.forest(text, searched.weights).k_best(searched.weights, LIST_LENGTH) for text in texts]
+    references = [listed[len(listed) // 2].translation for listed in lists]  # neither the best nor the worst
+    learner = ImputingLearner(searched, ImputationConfig(candidates=LIST_LENGTH), seed=1)
+
+    def play() -> float:
+        start = time.process_time()
+        for text, reference in zip(texts, references, strict=True):
+            sentence = Sentence(text)
+            translation = learner.propose(sentence)
+            learner.update(sentence, translation, Feedback(sentence_bleu(translation, reference)))
+        return 1_000 * (time.process_time() - start) / len(texts)
+
+    play()  # compiles
+    return min(play() for _ in range(IMPUTATION_REPETITIONS))
 
 
 def speed(translator: SmtTranslator, texts: Sequence[str], operation: Operation) -> float:
@@ -156,22 +185,24 @@ def compare(path: Path) -> None:
     """Print the speed of both decoders at several pop limits."""
     texts = sources(SENTENCES)
     print(f"{len(texts)} sources of {SOURCE_TOKENS} tokens; sentences per second on one core")
-    columns = ("pop limit", "decode", "+ sample, E", "100-best", "best score", "x interpreted")
-    print(f"  {'decoder':8}" + "".join(f"{column:>14}" for column in columns))
+    columns = ("pop limit", "decode", "+ sample, E", "60-best", "60-best/1-best", "best score", "x interpreted")
+    print(f"  {'decoder':8}" + "".join(f"{column:>{max(14, len(column) + 2)}}" for column in columns))
     for kind in DecoderKind:
         uncompiled = interpreted_speed(path, kind)
         for pop_limit in POP_LIMITS:
             translator = load_with_pop_limit(path, kind, pop_limit)
             decode(translator, texts[0])
             decoded, learned = (speed(translator, texts, operation) for operation in (decode, learn))
+            ranked = speed(translator, texts, list_candidates)
             forests = [translator.forest(text, translator.weights) for text in texts]
-            start = time.process_time()
-            for forest in forests:
-                forest.k_best(translator.weights, 100)
-            ranked = len(forests) / (time.process_time() - start)
             score = np.mean([forest.best(translator.weights).features @ translator.weights for forest in forests])
             ratio = f"{decoded / uncompiled:14.0f}" if pop_limit == COMPARED_POP_LIMIT else ""
-            print(f"  {kind:8}{pop_limit:14}{decoded:14.0f}{learned:14.0f}{ranked:14.0f}{score:14.3f}{ratio}")
+            print(f"  {kind:8}{pop_limit:14}{decoded:14.0f}{learned:14.0f}{ranked:14.0f}", end="")
+            print(f"{decoded / ranked:16.2f}{score:14.3f}{ratio}")
+    translator = load_with_pop_limit(path, DecoderKind.HIERO, POP_LIMITS[1])
+    took = imputation_milliseconds(translator, texts)
+    searched = 1_000 / speed(translator, texts, list_candidates)
+    print(f"a round of SMT-IMPUTE apart from search: {took:.2f} ms; its search: {searched:.1f} ms")
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from benchmarks.studies.text_statistics import corpus_bleu_difference
 from leaderboard.last_quarter import MARK
 from leaderboard.metrics.bootstrap import Difference
 from leaderboard.metrics.significance import paired_block_bootstrap
-from learners.systems.registry import SYSTEMS
+from learners.systems.registry import find_system
 from learners.systems.system import Family
 
 
@@ -34,7 +34,7 @@ class Comparison:
 
     def control(self, run: StudyRun) -> StudyRun | None:
         """Return the control of a learner: the same search, without learning, if possible with the same seed."""
-        name = SYSTEMS[run.spec.system].control
+        name = find_system(run.spec.system).control
         found = self.of_system(name) if name else []
         return next((one for one in found if one.spec.seed == run.spec.seed), found[0] if found else None)
 

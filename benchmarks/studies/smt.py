@@ -14,7 +14,14 @@ from learners.systems.registry import SYSTEMS
 STUDY = Study(
     question=__doc__,
     folder=Path(".banditmt/study-smt"),
-    systems=["copy-source", *(name for name in SYSTEMS if name.startswith(("SMT", "LIMSI")))],
+    systems=[
+        "copy-source",
+        *(
+            name
+            for name, system in SYSTEMS.items()
+            if name.startswith(("SMT", "LIMSI")) and not system.needs_post_edits
+        ),
+    ],
     family=smt.FAMILY,
 )
 # Mean reward per round of the training phase, from the cumulative rewards in Sokolov et al. 2017, Table 3.

@@ -27,7 +27,6 @@ from learners.nmt.pretraining import PretrainingConfig
 from learners.run_folder import RunFolder
 from learners.seed_models.catalogue import with_requirements
 from learners.seed_models.store import ModelStore
-from learners.systems.registry import find_system
 from learners.systems.system import Family
 from simulator.competition import Competition, PlayState, RunSpec, RunStatus, compete, run_specs
 from simulator.pretraining import needed_models, train_seed_models
@@ -196,7 +195,7 @@ def _check_settings_of_runs(competition: Competition, specs: Sequence[RunSpec]) 
             details = RunFolder(folder).details()
         except SnapshotError as damage:
             raise SystemExit(f"{damage}; or give the study another --folder") from None
-        settings = find_system(spec.system).identity(ModelStore(competition.models), spec.seed)
+        settings = spec.find_system().identity(ModelStore(competition.models), spec.seed)
         if details is not None and details.settings != settings:
             raise SystemExit(
                 f"the run in {folder} was begun by another version of {spec.system}, or with another seed model than "

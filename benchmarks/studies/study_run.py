@@ -89,7 +89,8 @@ class StudyRun:
     def write(self, path: Path) -> None:
         """Write the run to a file; the same run gives the same bytes."""
         values = {
-            "contestant": asdict(self.spec),  # the name that files have had from the beginning
+            # The name that files have had from the beginning. A study plays systems as they are registered.
+            "contestant": {"system": self.spec.system, "seed": self.spec.seed, "name": self.spec.name},
             "passes": [asdict(held_out) for held_out in self.passes],
             "rewards": self.rewards.tolist(),
             "blocks": [block.to_numbers() for block in self.whole.blocks],

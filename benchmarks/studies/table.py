@@ -6,7 +6,7 @@ from benchmarks.studies.comparison import Comparison
 from benchmarks.studies.study_run import StudyRun
 from benchmarks.studies.text_statistics import TextStatistics
 from leaderboard.metrics.bootstrap import Difference
-from learners.systems.registry import SYSTEMS
+from learners.systems.registry import find_system
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -98,7 +98,7 @@ def percent(share: float | None) -> str:
 
 
 def _name(run: StudyRun) -> tuple[str, str]:
-    return run.spec.system, str(run.spec.seed) if SYSTEMS[run.spec.system].stochastic else "-"
+    return run.spec.system, str(run.spec.seed) if find_system(run.spec.system).stochastic else "-"
 
 
 def _interval(difference: Difference | None, decimals: int) -> str:

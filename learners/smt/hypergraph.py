@@ -1,10 +1,11 @@
 """A forest as a hypergraph: nodes are hypotheses, edges are rule applications."""
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
+from learners.segmentation.compounds import SplitSentence
 from learners.smt.chart import Chart
 from learners.smt.features import FEATURE
 from learners.smt.forest import Derivation, Vector
@@ -17,7 +18,7 @@ from learners.smt.inference import (
     sample_edges,
     viterbi_edges,
 )
-from learners.smt.k_best import LazyKBest
+from learners.smt.k_best import k_best
 from learners.smt.language_model import END
 from learners.smt.translation_options import TranslationOptions
 from learners.smt.translation_score import translation_score
@@ -71,9 +72,12 @@ def extract_hypergraph(chart: Chart, options: TranslationOptions) -> HypergraphA
 class Hypergraph:
     """The derivations of one source sentence."""
 
-    def __init__(self, graph: HypergraphArrays, word_of: Callable[[int], str]) -> None:
-        """``word_of`` returns the word of an id."""
+    def __init__(
+        self, graph: HypergraphArrays, word_of: Callable[[int], str], source: SplitSentence | None = None
+    ) -> None:
+        """``word_of`` returns the word of an id; ``source`` joins the parts of its words in translations."""
         self.graph = graph
+        self._source = source or SplitSentence("", {})
         self._word_of = word_of
         self._scored: tuple[bytes, Vector, Vector] | None = None  # weights, edge scores, inside scores
 
@@ -87,12 +91,17 @@ class Hypergraph:
         return self._derivation(sample_edges(self.graph.starts, self.graph.tails, scores, inside, uniforms))
 
     def k_best(self, weights: Vector, k: int) -> list[Derivation]:
-        found = LazyKBest(self.graph, self.graph.features @ weights).best(k)
-        return [Derivation(self._text(words), features) for words, features in found]
+        found = k_best(self.graph, self.graph.features @ weights, k)
+        word_of = cache(self._word_of)  # the translations of a list have most words in common
+        texts = [self._source.rejoin(text_of(words, word_of)) for words, _ in found]
+        best = dict(zip(reversed(texts), reversed(found), strict=True))  # joined parts may spell another translation
+        return [Derivation(text, best[text][1]) for text in dict.fromkeys(texts)]
 
     def log_probability(self, translation: str, weights: Vector) -> float:
         scores, inside = self._inside(weights)
-        words = np.array([self._ids.get(word, NO_WORD) for word in translation.split()], np.int32)
+        words = np.array(
+            [self._ids.get(word, NO_WORD) for word in self._source.separate(translation).split()], np.int32
+        )
         return float(translation_score(self.graph, scores, words) - inside[-1])
 
     def log_partition(self, weights: Vector) -> float:
@@ -125,7 +134,9 @@ class Hypergraph:
         words = derivation_words(
             chosen, graph.tails, graph.options, graph.symbol_start, graph.symbols, graph.features, features
         )
-        return Derivation(self._text(words.tolist()), features)
+        return Derivation(self._source.rejoin(text_of(words.tolist(), self._word_of)), features)
 
-    def _text(self, words: Sequence[int]) -> str:
-        return " ".join(self._word_of(word) for word in words if word != END)
+
+def text_of(words: Sequence[int], word_of: Callable[[int], str]) -> str:
+    """Return the translation with these word ids."""
+    return " ".join([word_of(word) for word in words if word != END])

@@ -1,111 +1,305 @@
-"""Lazy extraction of the k best distinct translations from a hypergraph (Huang and Chiang 2005, algorithm 3).
+"""Lazy extraction of the k best distinct translations from a hypergraph (Huang and Chiang 2005, algorithm 3), compiled.
 
 The rest of a derivation cannot distinguish two derivations of a node that have the same words. So every node keeps only
 the better one. The result is the same as from sorting all derivations, but only a few of them are looked at.
+
+Words are compared by their hashes. The hash of a sequence is a polynomial, so that of a concatenation follows from
+those of its parts.
 """
 
-import heapq
 from typing import NamedTuple
 
+import numpy as np
+
 from learners.smt.forest import Vector
-from learners.smt.inference import HypergraphArrays, viterbi_edges
+from learners.smt.hashing import HASH_SEED, Array, compiled, compiled_internal, hash_combine
+from learners.smt.inference import HypergraphArrays, derivation_words, viterbi_edges
 
-WordIds = tuple[int, ...]
-Candidate = tuple[float, int, int, int]  # negative score, edge, rank of each tail's derivation
-
-
-class _RankedDerivation(NamedTuple):
-    score: float
-    words: WordIds
-    features: Vector
+HASH_BASE = np.uint64(0x9E3779B97F4A7C15)
+CANDIDATES_PER_EDGE = 4  # room for candidates at first
+EMPTY, UNSEEN = -1, -2  # heaps without candidates, and those whose node was not looked at yet
 
 
-class _NodeState:
-    """The derivations of a node that were found so far, and the candidates for the next one."""
+class Candidates(NamedTuple):
+    """Candidates for the next best derivations, in one pairing heap for each node."""
 
-    def __init__(self, candidates: list[Candidate]) -> None:
-        self.candidates = candidates
-        heapq.heapify(candidates)
-        self.pushed = {candidate[1:] for candidate in candidates}
-        self.found: list[_RankedDerivation] = []
-        self.seen: set[WordIds] = set()
+    score: Array
+    edge: Array
+    ranks: Array  # [candidate, 2]: which derivation of each tail
+    child: Array  # the links of the heaps
+    sibling: Array
+    root: Array  # by node
+    last: Array  # by node: the candidate that was taken last, whose successors are not candidates yet
+    used: Array  # the number of candidates, as an array of one element
 
 
-class LazyKBest:
-    """The best derivations of every node, computed only as far as they are needed."""
+class Found(NamedTuple):
+    """The derivations that were found, by node and rank."""
 
-    def __init__(self, graph: HypergraphArrays, scores: Vector) -> None:
-        self._graph = graph
-        self._tails: list[list[int]] = graph.tails.tolist()
-        self._scores: list[float] = scores.tolist()
-        self._best: list[float] = viterbi_edges(graph.starts, graph.tails, scores)[1].tolist()
-        self._nodes: dict[int, _NodeState] = {}
+    number: Array  # by node
+    complete: Array  # by node: whether there are no more, or none that are needed
+    score: Array
+    edge: Array
+    ranks: Array  # [node, rank, 2]
+    words: Array  # hashes of the words
+    power: Array  # of the base of the hash, to the number of words
 
-    def best(self, k: int) -> list[tuple[WordIds, Vector]]:
-        """Return the k best translations with the features of their best derivations, best first."""
-        goal = len(self._best) - 1
-        while len(self._node(goal).found) < k and self._find_next(goal):
-            pass
-        return [(ranked.words, ranked.features) for ranked in self._node(goal).found[:k]]
 
-    def _node(self, node: int) -> _NodeState:
-        if node not in self._nodes:
-            edges = range(self._graph.starts[node], self._graph.starts[node + 1])
-            self._nodes[node] = _NodeState([(-self._viterbi_score(edge), edge, 0, 0) for edge in edges])
-        return self._nodes[node]
+@compiled_internal
+def _is_better(candidates: Candidates, a: int, b: int) -> bool:
+    """Return whether a candidate comes before another; edges and ranks decide ties."""
+    if candidates.score[a] != candidates.score[b]:
+        return candidates.score[a] > candidates.score[b]
+    if candidates.edge[a] != candidates.edge[b]:
+        return candidates.edge[a] < candidates.edge[b]
+    if candidates.ranks[a, 0] != candidates.ranks[b, 0]:
+        return candidates.ranks[a, 0] < candidates.ranks[b, 0]
+    return candidates.ranks[a, 1] < candidates.ranks[b, 1]
 
-    def _viterbi_score(self, edge: int) -> float:
-        return self._scores[edge] + sum(self._best[tail] for tail in self._tails[edge] if tail >= 0)
 
-    def _ranked(self, node: int, rank: int) -> _RankedDerivation | None:
-        """Return the derivation of a rank, or None if the node has fewer."""
-        found = self._node(node).found
-        while len(found) <= rank:
-            if not self._find_next(node):
-                return None
-        return found[rank]
+@compiled_internal
+def _meld(candidates: Candidates, a: int, b: int) -> int:
+    """Return the root of two heaps that become one."""
+    if a < 0 or b < 0:
+        return max(a, b)
+    if _is_better(candidates, b, a):
+        a, b = b, a
+    candidates.sibling[b] = candidates.child[a]
+    candidates.child[a] = b
+    return a
 
-    def _find_next(self, number: int) -> bool:
-        """Find the next best derivation of a node with new words; return whether there is one."""
-        node = self._node(number)
-        while node.candidates:
-            negative_score, edge, first, second = heapq.heappop(node.candidates)
-            self._push_candidate(node, edge, first + 1, second)
-            self._push_candidate(node, edge, first, second + 1)
-            ranked = self._build(edge, first, second, -negative_score)
-            if ranked.words not in node.seen:
-                node.seen.add(ranked.words)
-                node.found.append(ranked)
-                return True
-        return False
 
-    def _push_candidate(self, node: _NodeState, edge: int, first: int, second: int) -> None:
-        if (edge, first, second) in node.pushed:
+@compiled_internal
+def _push(candidates: Candidates, node: int, score: float, edge: int, first: int, second: int) -> None:
+    """Add a candidate; if there is no room for it, it is only counted."""
+    new = candidates.used[0]
+    candidates.used[0] += 1
+    if new >= len(candidates.score):
+        return
+    candidates.score[new], candidates.edge[new] = score, edge
+    candidates.ranks[new, 0], candidates.ranks[new, 1] = first, second
+    candidates.child[new] = candidates.sibling[new] = EMPTY
+    candidates.root[node] = _meld(candidates, candidates.root[node], new)
+
+
+@compiled_internal
+def _pop(candidates: Candidates, node: int) -> int:
+    """Remove the best candidate of a node, which has one, and return it."""
+    best = candidates.root[node]
+    paired, rest = EMPTY, candidates.child[best]
+    while rest >= 0:  # meld neighbours in pairs, then all pairs: this is what keeps the heap shallow
+        first = rest
+        second = candidates.sibling[first]
+        rest = candidates.sibling[second] if second >= 0 else EMPTY
+        candidates.sibling[first] = EMPTY
+        if second >= 0:
+            candidates.sibling[second] = EMPTY
+        melded = _meld(candidates, first, second)
+        candidates.sibling[melded] = paired
+        paired = melded
+    root = EMPTY
+    while paired >= 0:
+        following = candidates.sibling[paired]
+        candidates.sibling[paired] = EMPTY
+        root = _meld(candidates, root, paired)
+        paired = following
+    candidates.root[node] = root
+    return best
+
+
+@compiled_internal
+def _push_all_edges(graph: HypergraphArrays, scores: Array, best: Array, candidates: Candidates, node: int) -> None:
+    """Make the best derivation of each edge a candidate of its node."""
+    candidates.root[node] = EMPTY
+    for edge in range(graph.starts[node], graph.starts[node + 1]):
+        score = scores[edge]
+        for t in range(2):
+            if graph.tails[edge, t] >= 0:
+                score += best[graph.tails[edge, t]]
+        _push(candidates, node, score, edge, 0, 0)
+
+
+@compiled_internal
+def _hash_words(
+    graph: HypergraphArrays, found: Found, edge: int, first: int, second: int
+) -> tuple[np.uint64, np.uint64]:
+    """Return the hash of the words of a derivation, and the power of the base that belongs to their number."""
+    words, power = np.uint64(0), np.uint64(1)
+    option = graph.options[edge]
+    for at in range(graph.symbol_start[option], graph.symbol_start[option + 1]):
+        symbol = graph.symbols[at]
+        if symbol >= 0:
+            words = words * HASH_BASE + np.uint64(hash_combine(HASH_SEED, symbol))
+            power *= HASH_BASE
+        else:
+            tail, rank = graph.tails[edge, -1 - symbol], first if symbol == -1 else second
+            words = words * found.power[tail, rank] + found.words[tail, rank]
+            power *= found.power[tail, rank]
+    return words, power
+
+
+@compiled_internal
+def _is_new(found: Found, node: int, words: np.uint64) -> bool:
+    for rank in range(found.number[node]):  # noqa: SIM110 (compiled code has no generators)
+        if found.words[node, rank] == words:
+            return False
+    return True
+
+
+@compiled_internal
+def _push_successor(
+    graph: HypergraphArrays, scores: Array, candidates: Candidates, found: Found, node: int, last: int, grown: int
+) -> None:
+    """Add the candidate after the last one, with the next derivation of one of its tails, if there is one."""
+    edge = candidates.edge[last]
+    score = scores[edge]
+    for t in range(2):
+        tail, rank = graph.tails[edge, t], candidates.ranks[last, t] + (t == grown)
+        if tail >= 0 and found.number[tail] > rank:
+            score += found.score[tail, rank]
+        elif tail >= 0 or rank > 0:
             return
-        score = self._scores[edge]
-        for tail, rank in zip(self._tails[edge], (first, second), strict=True):
-            if tail < 0 and rank:
-                return
-            ranked = self._ranked(tail, rank) if tail >= 0 else None
-            if tail >= 0 and ranked is None:
-                return
-            score += ranked.score if ranked else 0.0
-        node.pushed.add((edge, first, second))
-        heapq.heappush(node.candidates, (-score, edge, first, second))
+    first, second = candidates.ranks[last, 0], candidates.ranks[last, 1]
+    _push(candidates, node, score, edge, first + (grown == 0), second + (grown == 1))
 
-    def _build(self, edge: int, first: int, second: int, score: float) -> _RankedDerivation:
-        graph = self._graph
-        tails = [
-            self._ranked(tail, rank) if tail >= 0 else None
-            for tail, rank in zip(self._tails[edge], (first, second), strict=True)
-        ]
-        features = graph.features[edge].copy()
-        for tail in tails:
-            if tail:
-                features += tail.features
-        option = graph.options[edge]
-        words: list[int] = []
-        for symbol in graph.symbols[graph.symbol_start[option] : graph.symbol_start[option + 1]].tolist():
-            part = tails[-1 - symbol] if symbol < 0 else None
-            words.extend(part.words if part else (symbol,))
-        return _RankedDerivation(score, tuple(words), features)
+
+@compiled_internal
+def _push_successors(graph: HypergraphArrays, scores: Array, candidates: Candidates, found: Found, node: int) -> int:
+    """Add the successors of the candidate that was taken last.
+
+    Return a tail whose next derivation must be found first, or ``EMPTY`` if they were added.
+    """
+    last = candidates.last[node]
+    if last < 0:
+        return EMPTY
+    first = 0 if candidates.ranks[last, 1] == 0 else 1  # so every pair of ranks has one predecessor
+    for t in range(first, 2):
+        tail = graph.tails[candidates.edge[last], t]
+        if tail >= 0 and found.number[tail] == candidates.ranks[last, t] + 1 and not found.complete[tail]:
+            return tail
+    for t in range(first, 2):
+        _push_successor(graph, scores, candidates, found, node, last, t)
+    candidates.last[node] = EMPTY
+    return EMPTY
+
+
+@compiled_internal
+def _take_best(graph: HypergraphArrays, candidates: Candidates, found: Found, node: int) -> int:
+    """Take the best candidate of a node, and keep its derivation if its words are new.
+
+    Return a tail whose best derivation must be found first, or ``EMPTY`` if the candidate was taken.
+    """
+    edge = candidates.edge[candidates.root[node]]
+    for t in range(2):
+        tail = graph.tails[edge, t]
+        if tail >= 0 and found.number[tail] == 0 and not found.complete[tail]:
+            return tail
+    chosen = _pop(candidates, node)
+    candidates.last[node] = chosen
+    first, second, rank = candidates.ranks[chosen, 0], candidates.ranks[chosen, 1], found.number[node]
+    words, power = _hash_words(graph, found, edge, first, second)
+    if _is_new(found, node, words):
+        found.score[node, rank], found.edge[node, rank] = candidates.score[chosen], edge
+        found.ranks[node, rank, 0], found.ranks[node, rank, 1] = first, second
+        found.words[node, rank], found.power[node, rank] = words, power
+        found.number[node] += 1
+        found.complete[node] = found.number[node] == found.score.shape[1]  # the goal never needs more of any node
+    return EMPTY
+
+
+@compiled_internal
+def _find_next(
+    graph: HypergraphArrays, scores: Array, best: Array, candidates: Candidates, found: Found, stack: Array
+) -> None:
+    """Find the next best derivation of the goal with new words, or mark the goal as complete.
+
+    The stack has the nodes that are waiting for the next derivation of the node above them. (Functions that call
+    themselves cannot be loaded from numba's cache.)
+    """
+    stack[0], height = len(found.number) - 1, 1
+    while height:
+        node = stack[height - 1]
+        known = found.number[node]
+        if candidates.root[node] == UNSEEN:
+            _push_all_edges(graph, scores, best, candidates, node)
+        awaited = _push_successors(graph, scores, candidates, found, node)
+        if awaited == EMPTY and candidates.root[node] == EMPTY:
+            found.complete[node] = True
+        elif awaited == EMPTY:
+            awaited = _take_best(graph, candidates, found, node)
+        if awaited != EMPTY:
+            stack[height] = awaited
+            height += 1
+        elif found.complete[node] or found.number[node] > known:
+            height -= 1
+
+
+@compiled
+def find_k_best(graph: HypergraphArrays, scores: Array, best: Array, k: int, room: int) -> tuple[Found, int]:
+    """Find the k best derivations of the goal; return all that were found, and how much room the candidates need."""
+    nodes = len(graph.starts) - 1
+    candidates = Candidates(
+        np.empty(room),
+        np.empty(room, np.int32),
+        np.empty((room, 2), np.int32),
+        np.empty(room, np.int32),
+        np.empty(room, np.int32),
+        np.full(nodes, UNSEEN),
+        np.full(nodes, EMPTY),
+        np.zeros(1, np.int64),
+    )
+    found = Found(
+        np.zeros(nodes, np.int64),
+        np.zeros(nodes, np.bool_),
+        np.empty((nodes, k)),
+        np.empty((nodes, k), np.int32),
+        np.empty((nodes, k, 2), np.int32),
+        np.empty((nodes, k), np.uint64),
+        np.empty((nodes, k), np.uint64),
+    )
+    stack = np.empty(nodes + 1, np.int64)
+    while not found.complete[nodes - 1] and candidates.used[0] <= room:
+        _find_next(graph, scores, best, candidates, found, stack)
+    return found, candidates.used[0]
+
+
+@compiled
+def list_derivations(graph: HypergraphArrays, found: Found) -> tuple[list[Array], Array]:
+    """Return the words and the features of the derivations of the goal, best first."""
+    nodes = len(found.number)
+    features = np.zeros((found.number[-1], graph.features.shape[1]))
+    words = []
+    chosen, rank_of = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
+    for rank in range(found.number[-1]):
+        rank_of[:] = -1
+        rank_of[-1] = rank
+        for node in range(nodes - 1, -1, -1):
+            if rank_of[node] >= 0:
+                chosen[node] = found.edge[node, rank_of[node]]
+                for t in range(2):
+                    if graph.tails[chosen[node], t] >= 0:
+                        rank_of[graph.tails[chosen[node], t]] = found.ranks[node, rank_of[node], t]
+        words.append(
+            derivation_words(
+                chosen,
+                graph.tails,
+                graph.options,
+                graph.symbol_start,
+                graph.symbols,
+                graph.features,
+                features[rank],
+            )
+        )
+    return words, features
+
+
+def k_best(graph: HypergraphArrays, scores: Vector, k: int) -> list[tuple[list[int], Vector]]:
+    """Return the k best translations with the features of their best derivations, best first."""
+    best = viterbi_edges(graph.starts, graph.tails, scores)[1]
+    room = CANDIDATES_PER_EDGE * len(scores) + k
+    found, needed = find_k_best(graph, scores, best, k, room)
+    while needed > room:  # candidates were left out: search again with more room
+        room = 2 * needed
+        found, needed = find_k_best(graph, scores, best, k, room)
+    words, features = list_derivations(graph, found)
+    return [(one.tolist(), features[rank]) for rank, one in enumerate(words)]

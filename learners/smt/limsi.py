@@ -13,7 +13,7 @@ paper does not say:
 - The seed system is our Hiero decoder; LIMSI's was Moses.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
@@ -22,6 +22,7 @@ from learners.bandit.ridge import OnlineRidge
 from learners.bandit.ucb import SamplingUcb1, Ucb1
 from learners.contract import Feedback, Learner, Proposal, Sentence, check_reward
 from learners.errors import SnapshotError
+from learners.settings import FIXED, check_bounds
 from learners.smt.forest import Derivation, LogLinearTranslator, Vector
 from learners.smt.proposals import proposal_text, sampled_proposal
 from learners.snapshot import Snapshot
@@ -42,8 +43,11 @@ class LimsiVariant(StrEnum):
 class LimsiConfig:
     """The choice of the arm, and the regularisation of the regression."""
 
-    variant: LimsiVariant = LimsiVariant.UCB1
+    variant: LimsiVariant = field(default=LimsiVariant.UCB1, metadata=FIXED)
     ridge_penalty: float = 1.0  # as strong as this many observed rounds with reward 0
+
+    def __post_init__(self) -> None:
+        check_bounds(self, ridge_penalty=(1e-9, None))  # without any, the first regression has no solution
 
 
 class LimsiLearner(Learner):

@@ -10,6 +10,7 @@ from learners.bandit.objective import log_linear_gradient
 from learners.bandit.parameter_noise import ParameterNoise
 from learners.bandit.schedule import AnnealingSchedule
 from learners.contract import Proposal, Sentence
+from learners.settings import check_bounds
 from learners.smt.forest import Derivation, Forest, LogLinearTranslator, Vector
 from learners.smt.proposals import proposal_text, sampled_proposal
 
@@ -31,12 +32,18 @@ class LogLinearExpectedLossConfig(LogLinearConfig):
     # propose minibatches as future work.
     batch: int = 1
 
+    def __post_init__(self) -> None:
+        check_bounds(self, batch=(1, None))
+
 
 @dataclass(frozen=True, kw_only=True)
 class LogLinearZerothOrderConfig(LogLinearConfig):
     """The exploration of a zeroth-order learner."""
 
     noise_scale: float = 1.0  # as published; its effect depends on the scale of the weights
+
+    def __post_init__(self) -> None:
+        check_bounds(self, noise_scale=(1e-9, None))  # the gradient is divided by it
 
 
 class LogLinearLearner(GradientLearner):

@@ -21,6 +21,7 @@ from learners.bandit.objective import log_linear_gradient
 from learners.bandit.optimiser import Method, OptimiserConfig
 from learners.bandit.value import bucket
 from learners.contract import Proposal, Sentence
+from learners.settings import check_bounds
 from learners.smt.forest import Derivation, LogLinearTranslator, Vector
 from learners.smt.proposals import sampled_proposal
 
@@ -35,6 +36,9 @@ class TargetNgramConfig(GradientConfig):
     weight_scale: float = 80.0  # on the tuned weights: samples cost little reward, and vary once n-grams have weights
     candidates: int = 40  # k of the k-best list; a longer list hardly raises the best reward in it
     buckets: int = 1 << 16  # n-grams are hashed into this many weights
+
+    def __post_init__(self) -> None:
+        check_bounds(self, candidates=(1, None), buckets=(1, 1 << 30))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from learners.errors import SnapshotError, TrainingError
+from learners.segmentation.compounds import CompoundSplitter, SplitSentence
 from learners.slow_notice import notice_if_slow
 from learners.smt import hiero_decoder, phrase_decoder
 from learners.smt.alignment import align_corpus
@@ -55,6 +56,7 @@ class SmtModel:
     target_words: WordIndex
     grammar: Grammar
     language_model: LanguageModel
+    splitter: CompoundSplitter | None = None  # of source words; None if they are translated as they are
 
     @classmethod
     def train(
@@ -63,6 +65,7 @@ class SmtModel:
         config: SmtConfig | None = None,
         report: Report = lambda _line: None,
         monolingual: Iterable[str] = (),
+        splitter: CompoundSplitter | None = None,
     ) -> Self:
         """Return a model trained on sentence pairs.
 
@@ -71,13 +74,14 @@ class SmtModel:
             config: the limits of training and search.
             report: receives a line of text at each stage.
             monolingual: more sentences of the target language, for the language model.
+            splitter: splits the source words, here and before every translation.
 
         Raises:
             TrainingError: no pair is usable.
         """
         config = config or SmtConfig()
-        split = [(source.split(), target.split()) for source, target in pairs]
-        usable = [pair for pair in split if all(pair) and sum(map(len, pair)) <= config.max_pair_length]
+        tokens = [(_split_source(source, splitter).text.split(), target.split()) for source, target in pairs]
+        usable = [pair for pair in tokens if all(pair) and sum(map(len, pair)) <= config.max_pair_length]
         if not usable:
             raise TrainingError("a translation model cannot be trained on an empty text: give it sentence pairs")
         more = [line.split() for line in monolingual]
@@ -91,7 +95,7 @@ class SmtModel:
         report("extracting rules (on a new machine this is compiled first: a minute)")
         grammar = build_grammar(alignment, language_model, config)
         report(f"learned {len(grammar.rule_count):,} rules")
-        return cls(config, source_words, target_words, grammar, language_model)
+        return cls(config, source_words, target_words, grammar, language_model, splitter)
 
     def to_arrays(self) -> dict[str, Array]:
         """Return the model as named arrays for a model file."""
@@ -102,10 +106,11 @@ class SmtModel:
             "ngram_values": self.language_model.values,
             "source_words": self.source_words.to_array(),
             "target_words": self.target_words.to_array(),
+            **(self.splitter.to_arrays() if self.splitter else {}),
         }
 
     @classmethod
-    def from_arrays(cls, config: SmtConfig, arrays: dict[str, Array]) -> Self:
+    def from_arrays(cls, config: SmtConfig, arrays: dict[str, Array], splitter: CompoundSplitter | None) -> Self:
         """Return the model whose ``to_arrays`` this is."""
         target_words = WordIndex.from_array(arrays["target_words"], RESERVED_IDS)
         return cls(
@@ -114,7 +119,12 @@ class SmtModel:
             target_words,
             Grammar(**{name: arrays[_GRAMMAR_NAMES_IN_FILES.get(name, name)] for name in Grammar._fields}),
             LanguageModel(arrays["ngram_keys"], arrays["ngram_values"], config.lm_order, len(target_words)),
+            splitter,
         )
+
+
+def _split_source(source: str, splitter: CompoundSplitter | None) -> SplitSentence:
+    return splitter.split(source) if splitter else SplitSentence(source, {})
 
 
 class SmtTranslator:
@@ -136,9 +146,10 @@ class SmtTranslator:
         kind: DecoderKind = DecoderKind.HIERO,
         report: Report = lambda _line: None,
         monolingual: Iterable[str] = (),
+        splitter: CompoundSplitter | None = None,
     ) -> Self:
         """Return a translator with a model trained on sentence pairs, not yet tuned; see ``SmtModel.train``."""
-        return cls(SmtModel.train(pairs, config, report, monolingual), kind)
+        return cls(SmtModel.train(pairs, config, report, monolingual, splitter), kind)
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -146,13 +157,14 @@ class SmtTranslator:
 
     def forest(self, source: str, weights: Vector) -> Hypergraph:
         """Return the hypergraph of a search with these weights; unknown words are copied."""
-        words = source.split()
+        sentence = _split_source(source, self.model.splitter)
+        words = sentence.text.split()
         source_ids = self.model.source_words.ids_of(words)
         copy_ids, word_of = self._copies(words)
         if not self._compiled:
             self._compile()
         chart, options = self._search(source_ids, copy_ids, np.asarray(weights, np.float64))
-        return Hypergraph(extract_hypergraph(chart, options), word_of)
+        return Hypergraph(extract_hypergraph(chart, options), word_of, sentence)
 
     def _compile(self) -> None:
         """Run everything once on an empty sentence, with a notice if compiling takes long."""
@@ -198,6 +210,8 @@ class SmtTranslator:
             "kind": self.kind,
             "weights": dict(zip(FEATURES, self.weights.tolist(), strict=True)),
         }
+        if splitter := self.model.splitter:
+            values["splitter"] = splitter.to_values()
         write_model_file(path, self.model.to_arrays(), values)
 
     @classmethod
@@ -218,7 +232,7 @@ class SmtTranslator:
             config = from_stored(SmtConfig, values["recipe"])
             saved_kind = DecoderKind(values["kind"])
             weights = np.array([values["weights"][name] for name in FEATURES])
-            model = SmtModel.from_arrays(config, arrays)
+            model = SmtModel.from_arrays(config, arrays, CompoundSplitter.from_stored(values.get("splitter"), arrays))
         except SnapshotError as reason:
             raise SnapshotError(f"{path}: {reason}") from None
         except (KeyError, TypeError, ValueError, UnicodeDecodeError):

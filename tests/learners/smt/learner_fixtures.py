@@ -7,12 +7,14 @@ from learners.bandit.optimiser import Method, OptimiserConfig
 from learners.bandit.schedule import AnnealingSchedule
 from learners.bandit.value import SourceValue
 from learners.smt.limsi import LimsiConfig, LimsiLearner, LimsiVariant
+from learners.smt.linear_reranker import LinearConfig
 from learners.smt.log_linear_learners import (
     LogLinearExpectedLossConfig,
     LogLinearExpectedLossLearner,
     LogLinearZerothOrderConfig,
     LogLinearZerothOrderLearner,
 )
+from learners.smt.reranking_learners import ImputationConfig, ImputingLearner, LinearLearner, LinearLearnerConfig
 from learners.smt.target_ngrams import TargetNgramConfig, TargetNgramLearner
 from learners.snapshot import Snapshot
 from tests.learners.rounds import propose, update
@@ -57,6 +59,16 @@ def target_ngrams(seed=1):
     return TargetNgramLearner(random_translator(), TargetNgramConfig(buckets=256), SourceValue(), seed=seed)
 
 
+def linear(seed=1):
+    config = LinearLearnerConfig(linear=LinearConfig(buckets=256))
+    return LinearLearner(random_translator(), config, seed=seed)
+
+
+def imputing(seed=1, translator=None):
+    config = ImputationConfig(buckets=256, linear=LinearConfig(buckets=256))
+    return ImputingLearner(translator or random_translator(), config, seed=seed)
+
+
 def limsi(variant):
     return lambda seed=1: LimsiLearner(random_translator(), LimsiConfig(variant=variant), seed=seed)
 
@@ -68,6 +80,8 @@ LEARNERS = {
     "EL-VALUE": lambda **options: expected_loss(SourceValue, weight_scale=4.0, **options),
     "annealed": lambda **options: expected_loss(schedule=AnnealingSchedule(start=3, temperature_decay=0.1), **options),
     "target n-grams": target_ngrams,
+    "linear": linear,
+    "imputing": imputing,
     "SZO-CV-Adam": lambda **options: zeroth_order(optimiser=ADAM, **options),
     **{f"LIMSI-{variant}": limsi(variant) for variant in LimsiVariant},
 }

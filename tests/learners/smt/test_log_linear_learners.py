@@ -12,7 +12,7 @@ from learners.bandit.schedule import AnnealingSchedule
 from learners.contract import Proposal, Sentence
 from learners.smt.configs import DecoderKind
 from learners.smt.forest import Derivation
-from learners.smt.hypergraph import Hypergraph
+from learners.smt.hypergraph import text_of
 from learners.smt.log_linear_learners import (
     LogLinearExpectedLossConfig,
     LogLinearExpectedLossLearner,
@@ -97,10 +97,9 @@ def test_the_probability_of_a_sample_is_that_among_all_derivations_of_the_decode
     source = "den hund habe ich gesehen"
     weights = 0.5 * decoder.weights
     graph = decoder.forest(source, weights).graph
-    forest = Hypergraph(graph, str)
     total: Counter = Counter()
     for words, features, _ in toy_language.derivations(graph):
-        total[forest._text(words)] += np.exp(features @ weights / 0.7)
+        total[text_of(words, str)] += np.exp(features @ weights / 0.7)
     for _ in range(20):
         text, probability = sample_with_probability(learner, source)
         ids = " ".join(str(decoder.model.target_words.id_of(word)) for word in text.split())

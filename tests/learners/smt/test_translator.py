@@ -10,6 +10,7 @@ import pytest
 
 from learners import slow_notice
 from learners.errors import SnapshotError, TrainingError
+from learners.segmentation.compounds import CompoundSplitter
 from learners.smt import hiero_decoder
 from learners.smt.configs import DecoderKind
 from learners.smt.model_file import HEADER_BYTES, MAGIC, read_model_file, write_model_file
@@ -184,3 +185,39 @@ def test_search_limits_can_be_changed_after_training():
     decoder.config = replace(CONFIG, pop_limit=1)
     narrow = decoder.forest("den hund habe ich gesehen", decoder.weights)
     assert len(narrow.graph.tails) < len(translator().forest("den hund habe ich gesehen", decoder.weights).graph.tails)
+
+
+COMPOUNDS = [*PAIRS, *(2 * [("hundeball", "dog ball"), ("der briefmann", "the postman")])]
+
+
+def splitting_translator():
+    splitter = CompoundSplitter.learn((source for source, _ in COMPOUNDS), "de")
+    return SmtTranslator.train(COMPOUNDS, CONFIG, splitter=splitter)
+
+
+def best(translator, source):
+    return translator.forest(source, translator.weights).best(translator.weights).translation
+
+
+def test_unknown_compounds_are_translated_in_parts(tmp_path):
+    splitting = splitting_translator()
+    assert best(splitting, "ist gekauft : ballbrief") == "is bought : ball letter"
+    assert best(translator(), "ist gekauft : ballbrief") == "is bought : ballbrief"
+    splitting.save(tmp_path / "split.smt")
+    loaded = SmtTranslator.load(tmp_path / "split.smt")
+    assert best(loaded, "ist gekauft : ballbrief") == "is bought : ball letter"
+
+
+def test_words_whose_parts_are_copied_are_whole_in_all_translations():
+    splitting = splitting_translator()
+    forest = splitting.forest("der foo-brief", splitting.weights)
+    copied = SmtTranslator.train([("der", "the"), ("brief", "brief")], CONFIG, splitter=splitting.model.splitter)
+    assert best(copied, "der foo-brief") == "the foo-brief"
+    assert forest.best(splitting.weights).translation == "the foo letter"
+    copies = copied.forest("der foo-brief", copied.weights)
+    listed = copies.k_best(copied.weights, 5)
+    assert listed[0].translation == "the foo-brief"
+    assert len({one.translation for one in listed}) == len(listed)
+    assert copies.log_probability("the foo-brief", copied.weights) > -10
+    sampled = copies.sample(copied.weights, np.random.default_rng(1)).translation
+    assert copies.log_probability(sampled, copied.weights) <= 0
