@@ -10,12 +10,13 @@ from typing import ClassVar
 
 from learners.bandit.control_variates import ControlVariate
 from learners.bandit.gradient import GradientConfig
-from learners.bandit.neural import NeuralLearner
+from learners.bandit.neural import MAX_DROPOUT, NeuralLearner
 from learners.bandit.replay import Experience, ReplayBuffer
 from learners.bandit.safeguards import SafeguardConfig, Safeguards
 from learners.bandit.schedule import AnnealingSchedule
 from learners.nmt.hypothesis import Hypothesis, Sample
 from learners.nmt.translator import Translator
+from learners.settings import check_bounds
 from learners.snapshot import Snapshot
 
 
@@ -29,6 +30,9 @@ class ExpectedLossConfig(GradientConfig):
     dropout: float = 0.0  # while learning, never while sampling
     replay_batch: int = 0  # earlier experiences that each step learns from again
     replay_capacity: int = 4_000  # experiences that are kept for that
+
+    def __post_init__(self) -> None:
+        check_bounds(self, batch=(1, None), dropout=(0, MAX_DROPOUT), replay_batch=(0, None), replay_capacity=(1, None))
 
 
 class ExpectedLossLearner(NeuralLearner):

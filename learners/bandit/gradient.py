@@ -67,6 +67,9 @@ class GradientLearner(Learner):
         self._learn(sentence.source, advantage)
         self._rounds += 1
 
+    def measurements(self) -> dict[str, float]:
+        return {"gradient_norm": self._optimiser.gradient_norm}
+
     @property
     def _round(self) -> int:
         """The number of the current round, from 1."""

@@ -4,6 +4,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -16,6 +17,7 @@ from learners.nmt.hypothesis import Hypothesis, Sample
 from learners.nmt.model import with_dropout
 from learners.nmt.translator import Translator
 
+MAX_DROPOUT = 0.9  # with more, hardly a unit is left to learn from
 MAX_NORM_GROWTH = 10  # a network whose parameters have grown tenfold translates nothing, long before they overflow
 
 
@@ -50,7 +52,7 @@ class NeuralLearner(GradientLearner):
         self._translator.backward_likelihood(
             [experience.source for experience in experiences],
             [experience.target for experience in experiences],
-            [share * experience.advantage for experience in experiences],
+            [share * np.asarray(experience.advantage) for experience in experiences],
         )
 
     @contextmanager

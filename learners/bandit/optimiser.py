@@ -13,7 +13,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from learners.errors import DivergedError, SnapshotError
+from learners.errors import DivergedError, SettingError, SnapshotError
+from learners.nmt.engine import cache_folder
+from learners.nmt.engine.adam import EngineAdam, fits
+from learners.nmt.engine.compilation import ensure_compiled
+from learners.settings import check_bounds, to_text
 from learners.snapshot import Snapshot
 
 MAX_ABSOLUTE_VALUE = 1e6  # a larger parameter is on its way to infinity
@@ -32,12 +36,17 @@ class Method(StrEnum):
 class OptimiserConfig:
     """Which optimiser, and its hyper-parameters."""
 
-    method: Method = Method.ADAM
+    method: Method = Method.ADAM  # Adam for networks, Adagrad for sparse features
     learning_rate: float = 1e-5  # as published, for a converged seed model; for Adadelta, 1 is usual
     clip_norm: float | None = 1.0  # maximum norm of the gradient over all parameters together; None for no clipping
     betas: tuple[float, float] = (0.9, 0.999)  # of Adam
     rho: float = 0.95  # of Adadelta, as in cdec
     epsilon: float = 1e-8  # of Adam; Adadelta has cdec's 1e-6
+
+    def __post_init__(self) -> None:
+        check_bounds(self, learning_rate=(0, None), clip_norm=(0, None), rho=(0, 1), epsilon=(0, None))
+        if not all(0 <= beta < 1 for beta in self.betas):
+            raise SettingError(f"betas must be between 0 and 1, and less than 1, not {to_text(self.betas)}")
 
 
 class Optimiser:
@@ -56,24 +65,29 @@ class Optimiser:
         self._config = config
         self._max_norm = max_norm
         self._optimiser = _torch_optimiser(self._parameters, config)
+        self.gradient_norm = math.nan  # of the last step, before clipping
 
     def step(self, rate_factor: float = 1.0) -> None:
         """Clip the gradients, step, zero the gradients, and check the parameters for divergence."""
-        clip_global_norm(self._parameters, self._config.clip_norm)
         for group in self._optimiser.param_groups:
             group["lr"] = self._config.learning_rate * rate_factor
-        self._optimiser.step()
-        self.zero_gradients()
-        self._check_divergence()
+        if isinstance(self._optimiser, EngineAdam):
+            self.gradient_norm = self._optimiser.gradient_norm()
+            norm = self._optimiser.scaled_step(clipping_factor(self.gradient_norm, self._config.clip_norm))
+        else:
+            self.gradient_norm = clip_global_norm(self._parameters, self._config.clip_norm)
+            self._optimiser.step()
+            self.zero_gradients()
+            norm = l2_norm(self._parameters) if self._max_norm is not None else 0.0
+        self._check_divergence(norm)
 
-    def _check_divergence(self) -> None:
-        """Raise DivergedError if the parameters have become too large."""
+    def _check_divergence(self, norm: float) -> None:
+        """Raise DivergedError if the parameters, whose norm this is, have become too large."""
         if self._max_norm is None:
             what, limit = "a parameter", MAX_ABSOLUTE_VALUE
             size = float(np.max([_largest_absolute(parameter) for parameter in self._parameters]))
         else:
-            what, limit = "the norm of the parameters", self._max_norm
-            size = l2_norm(self._parameters)
+            what, limit, size = "the norm of the parameters", self._max_norm, norm
         if not size < limit:  # also if it is NaN
             raise DivergedError(f"{what} has grown to {size:g}: try a smaller learning rate")
 
@@ -129,12 +143,21 @@ def clip_global_norm(parameters: Iterable[Tensor], max_norm: float | None) -> fl
     if not gradients:
         return 0.0
     norm = float(torch.nn.utils.get_total_norm(gradients, foreach=None))
+    factor = clipping_factor(norm, max_norm)
+    if factor < 1:
+        for gradient in gradients:
+            gradient.mul_(factor)
+    return norm
+
+
+def clipping_factor(norm: float, max_norm: float | None) -> float:
+    """Return the factor that scales a gradient with this norm to the maximum; 1 if it is below.
+
+    Raise DivergedError if the norm is not finite.
+    """
     if not np.isfinite(norm):
         raise DivergedError(f"the norm of the gradient is {norm}: the model has diverged; try a smaller learning rate")
-    if max_norm is not None and norm > max_norm:
-        for gradient in gradients:
-            gradient.mul_(max_norm / norm)
-    return norm
+    return max_norm / norm if max_norm is not None and norm > max_norm else 1.0
 
 
 def _torch_optimiser(parameters: list[Tensor], config: OptimiserConfig) -> torch.optim.Optimizer:
@@ -145,6 +168,9 @@ def _torch_optimiser(parameters: list[Tensor], config: OptimiserConfig) -> torch
             return torch.optim.Adadelta(parameters, lr=config.learning_rate, rho=config.rho, eps=1e-6)
         case Method.ADAGRAD:
             return torch.optim.Adagrad(parameters, lr=config.learning_rate, eps=config.epsilon)
+        case Method.ADAM if fits(parameters):
+            ensure_compiled(cache_folder())
+            return EngineAdam(parameters, lr=config.learning_rate, betas=config.betas, eps=config.epsilon)
         case Method.ADAM:
             return torch.optim.Adam(
                 parameters, lr=config.learning_rate, betas=config.betas, eps=config.epsilon, fused=True

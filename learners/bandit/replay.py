@@ -10,11 +10,11 @@ from learners.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Experience:
-    """A proposal and its advantage."""
+    """A proposal and its advantage, as one number or as one for each token of the target."""
 
     source: list[int]  # token ids, as the model read them
     target: list[int]  # token ids
-    advantage: float
+    advantage: float | list[float]
 
 
 class ReplayBuffer:

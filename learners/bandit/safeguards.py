@@ -17,6 +17,7 @@ from statistics import fmean
 from leaderboard.metrics.loops import is_loop
 from learners.bandit.replay import Experience
 from learners.nmt.hypothesis import Hypothesis
+from learners.settings import check_bounds
 from learners.snapshot import Snapshot
 
 
@@ -26,14 +27,27 @@ class SafeguardConfig:
 
     # Of output lengths to those of the first rounds, for sources of like length; None for no limit.
     max_length_ratio: float | None = None
-    min_length_ratio: float | None = None
+    min_length_ratio: float | None = None  # likewise: shorter outputs are not imitated
     anchor_rounds: int = 500  # first rounds, which the lengths of later outputs are compared with
     length_bands: int = 5  # of sources, each with the same share of the first rounds
     exclude_loops: bool = False  # never imitate an output that repeats itself over and over
     min_entropy: float = 0.0  # nats per token below which samples have become too predictable
     entropy_bonus: float = 0.0  # reward per nat of entropy while they are
     negative_advantage_weight: float = 1.0  # less than 1: a bad sample says little about what would be better
-    running_mean_decay: float = 0.99
+    running_mean_decay: float = 0.99  # of the means of length and entropy: how slowly they follow the outputs
+
+    def __post_init__(self) -> None:
+        check_bounds(
+            self,
+            max_length_ratio=(0, None),
+            min_length_ratio=(0, None),
+            anchor_rounds=(1, None),
+            length_bands=(1, None),
+            min_entropy=(0, None),
+            entropy_bonus=(0, None),
+            negative_advantage_weight=(0, None),
+            running_mean_decay=(0, 1),
+        )
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ once (``gamma_k = gamma_0 * T_k``). Rounds are counted from 1.
 from dataclasses import dataclass
 from enum import StrEnum
 
+from learners.settings import check_bounds
 from learners.temperature import MIN_TEMPERATURE
 
 
@@ -25,7 +26,10 @@ class AnnealingSchedule:
     temperature: float = 1.0  # before annealing starts; 1 samples from the model itself
     start: int | None = 700_000  # the last round before annealing; None for no annealing
     temperature_decay: float = 0.99  # factor per round of annealing
-    learning_rate_decay: LearningRateDecay = LearningRateDecay.CUMULATIVE
+    learning_rate_decay: LearningRateDecay = LearningRateDecay.CUMULATIVE  # as in the paper, or as in its authors' code
+
+    def __post_init__(self) -> None:
+        check_bounds(self, temperature=(0, None), start=(0, None), temperature_decay=(0, 1))
 
     def temperature_at(self, k: int) -> float:
         """Return the sampling temperature of round ``k``."""

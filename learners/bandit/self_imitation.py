@@ -10,12 +10,13 @@ from typing import ClassVar
 
 from learners.bandit.control_variates import ControlVariate
 from learners.bandit.gradient import GradientConfig
-from learners.bandit.neural import NeuralLearner
+from learners.bandit.neural import MAX_DROPOUT, NeuralLearner
 from learners.bandit.optimiser import OptimiserConfig
 from learners.bandit.replay import Experience, ReplayBuffer
 from learners.bandit.safeguards import SafeguardConfig, Safeguards
 from learners.nmt.hypothesis import Hypothesis
 from learners.nmt.translator import Translator
+from learners.settings import check_bounds
 from learners.snapshot import Snapshot
 
 
@@ -29,6 +30,9 @@ class SelfImitationConfig(GradientConfig):
     replay_batch: int = 32  # earlier experiences that each step learns from again
     replay_capacity: int = 4_000  # experiences that are kept
     dropout: float = 0.1  # while learning: the same experience comes back several times
+
+    def __post_init__(self) -> None:
+        check_bounds(self, batch=(1, None), dropout=(0, MAX_DROPOUT), replay_batch=(0, None), replay_capacity=(1, None))
 
 
 class SelfImitationLearner(NeuralLearner):

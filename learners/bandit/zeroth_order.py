@@ -13,6 +13,7 @@ from learners.bandit.parameter_noise import ParameterNoise
 from learners.errors import LearnerError
 from learners.nmt.hypothesis import Hypothesis
 from learners.nmt.translator import Translator
+from learners.settings import check_bounds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +24,9 @@ class ZerothOrderConfig(GradientConfig):
     optimiser: OptimiserConfig = field(default_factory=lambda: OptimiserConfig(clip_norm=None))
     noise_scale: float = 0.01  # 1, as published for 14 weights, would drown half a million parameters
     parameter_prefix: str = ""  # only parameters whose names start like this are perturbed; all by default
+
+    def __post_init__(self) -> None:
+        check_bounds(self, noise_scale=(1e-9, None))  # the gradient is divided by it
 
 
 class ZerothOrderLearner(NeuralLearner):

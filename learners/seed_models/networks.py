@@ -47,8 +47,26 @@ def _third_party(settings: BuildSettings, config: ModelConfig) -> ModelConfig:
     return replace(config, name=f"{config.name}-wmt16", vocabulary_size=THIRD_PARTY_VOCABULARY[settings.size])
 
 
+def _adaptation() -> Networks:
+    """Return the networks that learn from post-edits: Transformers, whatever the architecture of the others."""
+    small = MODEL_CONFIGS["transformer-adaptation-small"]
+    tiny = replace(
+        small,
+        name=f"{small.name}-tiny",
+        vocabulary_size=200,
+        embedding=16,
+        layers=2,
+        decoder_layers=1,
+        feed_forward=32,
+        warmup=10,
+    )
+    by_size = {Size.TINY: tiny, Size.SMALL: small, Size.PAPER: MODEL_CONFIGS["transformer-adaptation"]}
+    return {BuildSettings(size, architecture): by_size[size] for size in Size for architecture in Architecture}
+
+
 SUBWORD_NETWORKS = _networks() | _tiny()
 WORD_NETWORKS = _networks("word-") | _tiny("word-")
+ADAPTATION_NETWORKS = _adaptation()
 THIRD_PARTY_NETWORKS = {settings: _third_party(settings, config) for settings, config in _networks().items()} | _tiny(
     vocabulary_size=300
 )

@@ -15,6 +15,7 @@ from learners.seed_models.dictionary import Dictionary
 from learners.seed_models.progress import TrainingStage
 from learners.seed_models.seed_model import SeedModel, TrainingJob, TrainingTexts
 from learners.seed_models.settings import BuildSettings
+from learners.segmentation.compounds import CompoundSplitter
 
 
 def out_of_domain(texts: TrainingTexts) -> Sequence[Pair]:
@@ -81,7 +82,14 @@ class NeuralSeedModel(SeedModel[Translator]):
     def _initial_translator(self, job: TrainingJob, pairs: Sequence[Pair], seed: int) -> Translator:
         if self.starts_from:
             return job.load(self.starts_from)
-        return new_translator(self.configs[job.settings], pairs, seed=seed)
+        config = self.configs[replace(job.settings, split=False)]
+        if not job.settings.split:
+            return new_translator(config, pairs, seed=seed)
+        splitter = CompoundSplitter.learn((source for source, _ in pairs), job.texts.source_language)
+        split_pairs = [(splitter.split(source).text, target) for source, target in pairs]
+        translator = new_translator(config, split_pairs, seed=seed)
+        translator.splitter = splitter
+        return translator
 
     def save(self, model: Translator, path: Path) -> None:
         model.save(path)
@@ -89,7 +97,8 @@ class NeuralSeedModel(SeedModel[Translator]):
     def load(self, path: Path) -> Translator:
         return Translator.load(path)
 
-    def settings_of(self, model: Translator) -> BuildSettings | None:
+    def settings_of(self, model: Translator) -> Sequence[BuildSettings]:
         if self.starts_from:
             return self.starts_from.settings_of(model)
-        return {config.name: settings for settings, config in self.configs.items()}.get(model.config.name)
+        split = model.splitter is not None
+        return [replace(one, split=split) for one, config in self.configs.items() if config.name == model.config.name]

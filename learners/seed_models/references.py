@@ -30,7 +30,10 @@ class ReferencesSeedModel(SeedModel[References]):
     def save(self, model: References, path: Path) -> None:
         snapshot = Snapshot(values={"kind": KIND, "metrics": {phase: one.metric for phase, one in model.items()}})
         for phase, one in model.items():
-            snapshot.arrays |= {f"{phase}/sources": _pack(one.sources), f"{phase}/references": _pack(one.references)}
+            snapshot.arrays |= {
+                f"{phase}/sources": pack_lines(one.sources),
+                f"{phase}/references": pack_lines(one.references),
+            }
         snapshot.write(path)
 
     def load(self, path: Path) -> References:
@@ -41,7 +44,7 @@ class ReferencesSeedModel(SeedModel[References]):
         try:
             return {
                 phase: PhaseReferences(
-                    phase, metric, _unpack(arrays[f"{phase}/sources"]), _unpack(arrays[f"{phase}/references"])
+                    phase, metric, unpack_lines(arrays[f"{phase}/sources"]), unpack_lines(arrays[f"{phase}/references"])
                 )
                 for phase, metric in snapshot.values["metrics"].items()
             }
@@ -49,10 +52,11 @@ class ReferencesSeedModel(SeedModel[References]):
             raise SnapshotError(f"{path} lacks a part of the references") from None
 
 
-def _pack(lines: Sequence[str]) -> Array:
+def pack_lines(lines: Sequence[str]) -> Array:
     """Return lines of text, which have no line breaks, as bytes."""
     return np.frombuffer("\n".join(lines).encode(), np.uint8)
 
 
-def _unpack(packed: Array) -> list[str]:
+def unpack_lines(packed: Array) -> list[str]:
+    """Return the lines that ``pack_lines`` packed."""
     return packed.tobytes().decode().split("\n")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
+from leaderboard.metrics.contrastive import ContrastiveGroup
 from learners.nmt.batches import Pair
 from learners.nmt.pretraining import PretrainingConfig
 from learners.references import PhaseReferences
@@ -23,9 +24,14 @@ class TrainingTexts:
     """The parallel text that seed models are trained on."""
 
     out_of_domain: Sequence[Pair]
+    served_sources: Sequence[str] = field(default=(), kw_only=True)  # distinct sources of phases that can be repeated
     # What learners never see, for oracles only:
     in_domain: Sequence[Pair] = ()  # the distinct sentences of all phases with their references
     references: Mapping[str, PhaseReferences] = field(default_factory=dict)  # of each phase, by round
+    source_language: str = "de"  # its code: how compounds are split depends on it
+    # The out-of-domain text by document, for context-aware models; a pair of no known document is one of its own.
+    documents: Sequence[Sequence[Pair]] = ()
+    contrastive: Mapping[str, Sequence[ContrastiveGroup]] = field(default_factory=dict)  # sets to stop training by
 
 
 class LoadModel(Protocol):
@@ -52,6 +58,7 @@ class SeedModel(ABC, Generic[ModelT]):
 
     name: str  # of its file, in messages, and in the identity of runs
     needs_references: bool = False  # only oracles do
+    needs_documents: bool = False  # only context-aware models do
 
     def __str__(self) -> str:
         return self.name
@@ -60,6 +67,11 @@ class SeedModel(ABC, Generic[ModelT]):
     def requires(self) -> tuple["SeedModel[Any]", ...]:
         """The seed models that must be trained before this one."""
         return ()
+
+    @property
+    def advice(self) -> str:
+        """What a user does to get this model, for the message that it is missing."""
+        return "train it with banditmt pretrain"
 
     @abstractmethod
     def train(self, job: TrainingJob) -> ModelT:
@@ -73,6 +85,6 @@ class SeedModel(ABC, Generic[ModelT]):
     def load(self, path: Path) -> ModelT:
         """Return the model of a file, or raise ``SnapshotError``."""
 
-    def settings_of(self, model: ModelT) -> BuildSettings | None:  # noqa: ARG002 (networks look at it)
-        """Return the settings that the model was built with, or None if it is the same for all settings."""
-        return None
+    def settings_of(self, model: ModelT) -> Sequence[BuildSettings]:  # noqa: ARG002 (networks look at it)
+        """Return the settings that build this model; none if it is the same for all settings."""
+        return ()

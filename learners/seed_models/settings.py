@@ -1,4 +1,4 @@
-"""Build settings: how large the networks of a model store are, and their architecture."""
+"""Build settings: how large the networks of a model store are, their architecture, and what they read."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -21,7 +21,8 @@ class Architecture(StrEnum):
 
 @dataclass(frozen=True)
 class BuildSettings:
-    """The size and architecture of all networks in a model store."""
+    """The settings of all networks in a model store."""
 
     size: Size = Size.SMALL
     architecture: Architecture = Architecture.GRU
+    split: bool = False  # compounds and hyphenated words of the source in parts, as the SMT-SPLIT systems read them

@@ -9,6 +9,7 @@ from learners.seed_models.progress import TrainingStage
 from learners.seed_models.random_order import in_random_order
 from learners.seed_models.seed_model import SeedModel, TrainingJob
 from learners.seed_models.settings import Size
+from learners.segmentation.compounds import CompoundSplitter
 from learners.smt.mert import MertConfig, mert
 from learners.smt.translator import SmtTranslator
 
@@ -40,10 +41,16 @@ class StatisticalSeedModel(SeedModel[SmtTranslator]):
     are shared between processes; each learner has its own weights.
     """
 
+    split: bool = False  # compounds and hyphenated words of the source, by their counts in the training text
+
     def train(self, job: TrainingJob) -> SmtTranslator:
         training, tuning = split_for_tuning(job.texts.out_of_domain, seed=job.pretraining.seed)
-        references = job.texts.in_domain if self.needs_references else ()
-        translator = SmtTranslator.train([*training, *references], report=lambda line: job.report(TrainingStage(line)))
+        pairs = [*training, *(job.texts.in_domain if self.needs_references else ())]
+        splitter = None
+        if self.split:
+            job.report(TrainingStage("learning to split compounds"))
+            splitter = CompoundSplitter.learn((source for source, _ in pairs), job.texts.source_language)
+        translator = SmtTranslator.train(pairs, report=lambda line: job.report(TrainingStage(line)), splitter=splitter)
         config = replace(TUNING[job.settings.size], seed=job.pretraining.seed)
         translator.weights = mert(translator, tuning, config, watch=job.report)
         return translator

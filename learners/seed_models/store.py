@@ -40,21 +40,23 @@ class ModelStore:
         """Raise ``LearnerError`` if a wanted model that is here is damaged, or was built with other settings."""
         for model in filter(self.has, with_requirements(wanted)):
             found = model.settings_of(self.load(model))
-            if found is not None:
-                self._check_settings(model, found, settings)
+            if found and settings not in found:
+                raise self._settings_error(model, found[0], settings)
 
-    def _check_settings(self, model: SeedModel[Any], found: BuildSettings, wanted: BuildSettings) -> None:
-        for name, value in asdict(found).items():
-            if value != (wanted_value := getattr(wanted, name)):
-                raise LearnerError(
-                    f"the seed model {model} in {self.folder} has {name} {value}, not {wanted_value}: "
-                    f"choose another folder, or --{name} {value}"
-                )
+    def _settings_error(self, model: SeedModel[Any], found: BuildSettings, wanted: BuildSettings) -> LearnerError:
+        name, value = next((name, value) for name, value in asdict(found).items() if value != getattr(wanted, name))
+        option = f"--{name} {value}"
+        if isinstance(value, bool):
+            option = f"--{name}" if value else f"--no-{name}"
+        return LearnerError(
+            f"the seed model {model} in {self.folder} has {name} {value}, not {getattr(wanted, name)}: "
+            f"choose another folder, or {option}"
+        )
 
     def _existing_path(self, model: SeedModel[Any]) -> Path:
         path = self.path(model)
         if not path.exists():
-            raise LearnerError(f"there is no seed model {model} in {self.folder}: train it with banditmt pretrain")
+            raise LearnerError(f"there is no seed model {model} in {self.folder}: {model.advice}")
         return path
 
 

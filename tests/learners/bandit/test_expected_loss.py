@@ -73,6 +73,7 @@ def test_a_long_gradient_is_clipped_over_all_parameters():
     sample = twin.sample(SOURCES[0], 1.0, np.random.default_rng(1))
     expected = gradient(twin, (sample, reward_of(SOURCES[0], sample.text)))
     assert np.linalg.norm(expected) > 0.01
+    assert learner.measurements() == {"gradient_norm": pytest.approx(np.linalg.norm(expected), rel=1e-4)}  # before it
     assert vector(learner) - before == pytest.approx(-0.1 * 0.01 * expected / np.linalg.norm(expected), abs=1e-6)
 
 

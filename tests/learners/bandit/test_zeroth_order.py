@@ -63,9 +63,14 @@ def test_the_gradient_of_the_registered_system_is_proportional_to_the_advantage(
 
 
 def _gradient(learner, advantage):
-    """Return the gradient that the optimiser receives."""
+    """Return the gradient that the optimiser follows."""
     seen = []
-    learner._optimiser._optimiser.step = lambda: seen.append(learner._vector.grad.clone())
+
+    def scaled_step(scale):
+        seen.append(scale * learner._vector.grad)
+        return 0.0  # the norm of the parameters
+
+    learner._optimiser._optimiser.scaled_step = scaled_step
     learner._learn(SOURCES[0], advantage)
     return seen[0]
 

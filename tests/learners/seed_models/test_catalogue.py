@@ -7,6 +7,8 @@ import pytest
 from learners.errors import TrainingError
 from learners.nmt.pretraining import PretrainingConfig
 from learners.seed_models.catalogue import (
+    ADAPT,
+    ADAPT_FIXED,
     BNMT,
     BNMT_CONTROL,
     BNMT_ORACLE,
@@ -15,6 +17,7 @@ from learners.seed_models.catalogue import (
     SEED_MODELS,
     SMT,
     SMT_ORACLE,
+    SMT_SPLIT_ORACLE,
     WMT16,
     WNMT,
     with_requirements,
@@ -34,20 +37,34 @@ def test_the_names_of_the_files_stay():
         "wmt16",
         "oracle",
         "control",
+        "adapt",
+        "adapt-fixed",
+        "umd-adaptation",
+        "out-of-domain",
+        "critic",
         "smt",
         "smt-oracle",
+        "smt-split",
+        "smt-split-oracle",
+        "adapting-smt",
         "references",
+        "context-base",
+        "concat",
+        "s-hier-to-2-tied",
+        "cadec",
     ]
 
 
 def test_only_oracles_need_references():
-    assert [model for model in SEED_MODELS if model.needs_references] == [BNMT_ORACLE, SMT_ORACLE, REFERENCES]
+    needing = [model for model in SEED_MODELS if model.needs_references]
+    assert needing == [BNMT_ORACLE, SMT_ORACLE, SMT_SPLIT_ORACLE, REFERENCES]
 
 
 def test_requirements_come_before_the_models_that_need_them():
     assert with_requirements([BNMT_ORACLE]) == [BNMT, BNMT_ORACLE]
     assert with_requirements([BNMT_CONTROL, WNMT]) == [DICTIONARY, BNMT, WNMT, BNMT_CONTROL]
     assert with_requirements([SMT_ORACLE, SMT, DICTIONARY]) == [DICTIONARY, SMT, SMT_ORACLE]
+    assert with_requirements([ADAPT_FIXED]) == [ADAPT, ADAPT_FIXED]
     assert with_requirements(reversed(SEED_MODELS)) == list(SEED_MODELS)
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from learners.nmt.pretraining import PretrainingConfig
-from learners.seed_models.catalogue import SMT, SMT_ORACLE
+from learners.seed_models.catalogue import SMT, SMT_ORACLE, SMT_SPLIT, SMT_SPLIT_ORACLE
 from learners.seed_models.statistical import MAX_TUNING_PAIRS, split_for_tuning
 from learners.seed_models.store import ModelStore
 from learners.seed_models.trainer import train_missing
@@ -23,8 +23,9 @@ def given_texts(monkeypatch):
 
     class FakeTranslator:
         @staticmethod
-        def train(pairs, report):
+        def train(pairs, report, splitter):
             texts["training"] = pairs
+            texts["splits"] = splitter is not None
             return FakeTranslator()
 
         def save(self, path):
@@ -38,12 +39,20 @@ def given_texts(monkeypatch):
     return texts
 
 
-@pytest.mark.parametrize(("model", "more"), [(SMT, []), (SMT_ORACLE, tiny.TEXTS.in_domain)])
-def test_weights_are_tuned_on_a_sample_that_is_not_trained_on(model, more, given_texts, tmp_path):
+@pytest.mark.parametrize(
+    ("model", "more", "splits"),
+    [
+        (SMT, [], False),
+        (SMT_ORACLE, tiny.TEXTS.in_domain, False),
+        (SMT_SPLIT, [], True),
+        (SMT_SPLIT_ORACLE, tiny.TEXTS.in_domain, True),
+    ],
+)
+def test_weights_are_tuned_on_a_sample_that_is_not_trained_on(model, more, splits, given_texts, tmp_path):
     pretraining = PretrainingConfig(seed=5)
     train_missing(ModelStore(tmp_path), [model], tiny.TEXTS, settings=tiny.SETTINGS, pretraining=pretraining)
     training, tuning = split_for_tuning(tiny.TEXTS.out_of_domain, seed=5)
-    assert given_texts == {"training": [*training, *more], "tuning": tuning}
+    assert given_texts == {"training": [*training, *more], "tuning": tuning, "splits": splits}
     assert set(tuning) < set(tiny.TEXTS.out_of_domain)
 
 

@@ -41,6 +41,12 @@ def test_nor_are_networks_of_another_architecture(store):
         store.check([WNMT], BuildSettings(Size.TINY, Architecture.TRANSFORMER))
 
 
+def test_nor_are_networks_that_read_whole_words(store):
+    complaint = "has split False, not True: choose another folder, or --no-split"
+    with pytest.raises(LearnerError, match=complaint):
+        store.check([BNMT], BuildSettings(Size.TINY, split=True))
+
+
 def test_models_without_a_size_fit_all_settings(store):
     store.check([DICTIONARY, SMT, SMT_ORACLE], BuildSettings(Size.PAPER))
 

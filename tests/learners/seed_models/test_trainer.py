@@ -13,6 +13,7 @@ from learners.seed_models.catalogue import (
     BNMT_CONTROL,
     BNMT_ORACLE,
     DICTIONARY,
+    OFFLINE_MODELS,
     SEED_MODELS,
     SMT,
     SMT_ORACLE,
@@ -29,7 +30,7 @@ from tests.learners.rounds import propose, update
 
 def test_everything_is_trained_and_nothing_unfinished_is_left(store):
     assert sorted(path.name for path in store.folder.iterdir()) == sorted(
-        ["lock", *(f"{model}.model" for model in SEED_MODELS)]
+        ["lock", *(f"{model}.model" for model in (*SEED_MODELS, *OFFLINE_MODELS))]
     )
 
 
