@@ -9,8 +9,9 @@ BUNDLE := build/bundle
 PACKAGES := task corpora lambdas leaderboard learners simulator client_sdk/banditmt_client benchmarks tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench bench-full bench-archive attacks load soak audit study-learning study-learning-debian study-smt study-smt-debian \
-	serve screenshots openapi template-check lock clean
+.PHONY: help setup demo test lint format bench bench-full bench-archive attacks load bench-http simulate simulate-bugs soak audit study-learning study-learning-debian study-smt study-smt-debian \
+	study-champion study-context serve screenshots recording learning-figure openapi template-check extras-check packages-check lock clean
+.PRECIOUS: .venv-%/.ready
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-21s %s\n", $$1, $$2}'
@@ -58,13 +59,22 @@ attacks: setup  ## measure what a participant gets during each known attack
 load: setup  ## load test over HTTP with 1 to 64 clients (SECONDS=5 per step)
 	$(BIN)/python -m benchmarks.load --seconds $(or $(SECONDS),5)
 
+bench-http: setup .venv-http/.ready  ## compare our HTTP server with h11, uvicorn and granian: speed and strictness
+	$(BIN)/python -m benchmarks.http_servers
+
+simulate: setup  ## simulate competitions on virtual time with new random seeds, and check the rules (SECONDS=60)
+	$(BIN)/python -m tests.simulation.simulate --seconds $(or $(SECONDS),60)
+
+simulate-bugs: setup  ## plant bugs in the code, and measure how long the simulation takes to find each
+	$(BIN)/python -m tests.simulation.simulate --bugs
+
 soak: setup  ## inject faults with new random seeds (SECONDS=60)
 	$(BIN)/python -m tests.faults.soak --seconds $(or $(SECONDS),60)
 
 audit: setup  ## check all locked versions for known vulnerabilities (needs the network)
-	.ci/audit $(PYTHON) requirements.lock requirements-sam.lock
+	.ci/audit $(PYTHON) requirements*.lock
 
-# The four studies: resumable, hours on two cores. OPTIONS has the last word: OPTIONS=--keep plays only the runs that are missing
+# The studies: all but study-champion resumable, hours on two cores. OPTIONS has the last word: OPTIONS=--keep plays only the runs that are missing
 # in the results; OPTIONS="--task PATH --folder PATH --out PATH" plays on a task of your own.
 RESULTS := benchmarks/studies/results
 DEBIAN_LEARNING := .banditmt/debian-2026
@@ -87,6 +97,12 @@ study-smt-debian: setup $(DEBIAN_SMT)  ## run them on text from Debian, 10,000 r
 	$(BIN)/python -m benchmarks.studies.smt --task $(DEBIAN_SMT) --folder .banditmt/study-smt-debian \
 		--processes 2 --out $(RESULTS)/smt-debian $(OPTIONS)
 
+study-champion: setup $(DEBIAN_SMT) .banditmt/debian-999  ## run the learners that decode rewards on two draws of Debian's text and two shops
+	$(BIN)/python -m benchmarks.studies.champion --out $(RESULTS)/champion $(OPTIONS)
+
+study-context: setup  ## train the context-aware systems on synthetic dialogues, three seeds, and replay the paper's tables (hours; resumable)
+	$(BIN)/python -m benchmarks.studies.context --out $(RESULTS)/context $(OPTIONS)
+
 .banditmt/debian-%: | setup
 	$(BIN)/banditmt corpus debian --out $@ --seed $* --dev 10000
 
@@ -95,6 +111,12 @@ serve: setup  ## run the service and the leaderboard page on this machine
 
 screenshots: setup  ## take the screenshots of the leaderboard page for the documentation
 	$(BIN)/python -m tests.browser.screenshots
+
+recording: setup  ## record the demo as an animated picture for the README (minutes)
+	$(BIN)/python -m tests.recording.demo
+
+learning-figure: setup  ## draw the first figure of the README from the committed results
+	$(BIN)/python -m benchmarks.studies.learning_figure
 
 openapi: setup  ## write docs/openapi.json from the template and the service
 	$(BIN)/python -m simulator.cloud.openapi docs/openapi.json
@@ -107,6 +129,34 @@ $(SAM_READY): requirements-sam.lock
 	$(PYTHON) -m venv $(SAM_VENV)
 	$(SAM_VENV)/bin/pip install --quiet --no-deps -r requirements-sam.lock
 	@touch $@
+
+# Only the benchmark of HTTP servers needs the others.
+.venv-http/.ready: requirements-http.lock
+	$(PYTHON) -m venv .venv-http
+	.venv-http/bin/pip install --quiet --no-deps -r $<
+	@touch $@
+
+# Environments with just one extra, for the tests of what needs it: tests/extras/test_NAME.py runs in .venv-NAME. They are kept,
+# and built again only when a lock file or a pyproject.toml changes.
+EXTRAS := gymnasium trackers optuna huggingface
+
+.venv-%/.ready: requirements-%.lock pyproject.toml client_sdk/pyproject.toml
+	$(PYTHON) -m venv .venv-$*
+	@# torch first and alone, as for .venv; pip has kept the file from there
+	@! grep -q '^torch==' $< || .venv-$*/bin/pip install --quiet "$$(grep '^torch==' $<)"
+	.venv-$*/bin/pip install --quiet --no-deps -r $<
+	.venv-$*/bin/pip install --quiet --no-deps -e client_sdk -e .
+	@touch $@
+
+extras-check: $(EXTRAS:%=extra-%)  ## test what needs an extra, each in an environment with just that extra
+
+# Where no package can be downloaded, a missing environment is a reason to skip; in CI it is an error.
+extra-%:
+	@if $(MAKE) --silent .venv-$*/.ready; then .venv-$*/bin/python -m pytest -q --confcutdir tests/extras tests/extras/test_$*.py; \
+	elif [ -n "$$CI" ]; then exit 1; else echo "extras-check: $* is skipped, because .venv-$* cannot be built"; fi
+
+packages-check: setup  ## build the wheels of both distributions, install them in an empty environment, and use them there
+	.ci/packages-check $(PYTHON) $(BIN)
 
 # What the functions carry: the kernel, the service, the leaderboard's pure parts and its page, and a few libraries, for arm64. `sam build` asks for a
 # build-* target for each function of the template (see samconfig.toml).
@@ -128,5 +178,5 @@ lock: ## write the newest versions that pyproject.toml allows to requirements.lo
 	.ci/lock $(PYTHON)
 
 clean:  ## remove everything that make has built
-	rm -rf $(VENV) .venv-sam .venv-audit .aws-sam .coverage build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info client_sdk/*.egg-info tests/node/node_modules
+	rm -rf $(VENV) .venv-* .aws-sam .coverage build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info client_sdk/*.egg-info tests/node/node_modules
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -6,6 +6,7 @@ possible, wherever a process is killed. Whatever a learner draws at random comes
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -117,6 +118,13 @@ class Learner(ABC):
             translation: What ``propose`` returned for it, as text.
             feedback: The reward, and the post-edit in phases that give post-edits.
         """
+
+    def measurements(self) -> Mapping[str, float]:
+        """Return numbers worth watching, by name, as of the last update; NaN for one that is not known yet.
+
+        By default there are none. They are shown by trackers, and change nothing.
+        """
+        return {}
 
     def save(self) -> Snapshot:
         """Return everything that ``load`` needs to resume exactly here: model, optimiser, baselines, random state.

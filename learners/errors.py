@@ -31,3 +31,7 @@ class UnknownSystemError(LearnerError):
 
 class TrainingError(LearnerError):
     """A model or a vocabulary cannot be trained from the given text."""
+
+
+class SettingError(LearnerError):
+    """A setting is unknown, or its value is not one that it can have."""

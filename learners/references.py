@@ -26,14 +26,22 @@ class PhaseReferences:
         Raises:
             ReferencesError: the round serves another source, so that these references are of another task.
         """
+        score, reference = SCORES[self.metric], self.reference(index, source)
+        return [score(translation, reference) for translation in translations]
+
+    def reference(self, index: int, source: str) -> str:
+        """Return the reference of round ``index``, which serves this source.
+
+        Raises:
+            ReferencesError: the round serves another source, so that these references are of another task.
+        """
         if index >= len(self.sources) or self.sources[index] != source:
             found = repr(self.sources[index]) if index < len(self.sources) else "no sentence"
             raise ReferencesError(
                 f"round {index:,} of phase {self.phase} serves {source!r}, but the references have {found} there: "
                 "they are of another task; run banditmt pretrain on the task that is served"
             )
-        score = SCORES[self.metric]
-        return [score(translation, self.references[index]) for translation in translations]
+        return self.references[index]
 
 
 References = dict[str, PhaseReferences]  # by phase

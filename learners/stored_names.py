@@ -59,6 +59,10 @@ FIELD_NAMES: dict[str, dict[str, str]] = {  # by class
     },
 }
 
+# Fields that came later, by class. On disk they are left out while they have their default, so that configurations
+# without them are read and written as before.
+ADDED_FIELDS: dict[str, set[str]] = {"ModelConfig": {"decoder_layers", "shared_embeddings"}}
+
 Config = TypeVar("Config")
 
 
@@ -76,7 +80,7 @@ def to_stored(config: Any) -> dict[str, Any]:
 def from_stored(kind: type[Config], values: Mapping[str, Any]) -> Config:
     """Return the configuration that ``to_stored`` wrote; one without nested configurations."""
     names = {_stored_name(kind, field.name): field.name for field in fields(kind)}  # type: ignore[arg-type]
-    if set(values) != set(names):
+    if not set(names) - ADDED_FIELDS.get(kind.__name__, set()) <= set(values) <= set(names):
         raise SnapshotError("the model file was written by another version of banditmt")
     return kind(**{names[stored]: value for stored, value in values.items()})
 
@@ -85,7 +89,12 @@ def _by_stored_name(value: Any) -> Any:
     if not is_dataclass(value) or isinstance(value, type):
         return value
     kind = type(value)
-    return {_stored_name(kind, field.name): _by_stored_name(getattr(value, field.name)) for field in fields(value)}
+    added = ADDED_FIELDS.get(kind.__name__, set())
+    return {
+        _stored_name(kind, field.name): _by_stored_name(getattr(value, field.name))
+        for field in fields(value)
+        if field.name not in added or getattr(value, field.name) != field.default
+    }
 
 
 def _stored_name(kind: type, field: str) -> str:

@@ -7,18 +7,24 @@ died, is resumed by the same command. A run that fails reports why, and does not
 import multiprocessing
 import os
 import signal
+import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from types import MappingProxyType
 
 from banditmt_client import BanditError, Client, NotFoundError, Run
+from banditmt_client.text import printable
+from lambdas.profile_store import ProfileStore
 from lambdas.store import open_store
-from leaderboard.families import HOUSE_PARTICIPANT
+from lambdas.store.interface import Store
+from leaderboard.families import HOUSE_PARTICIPANT, name_with_settings
+from learners.contract import Learner
 from learners.errors import LearnerError, ResumeError
 from learners.interrupts import deferred_interrupts
 from learners.journal import JournalEntry
@@ -27,7 +33,12 @@ from learners.nmt.processor import denormals_as_zero
 from learners.run_folder import RunFolder
 from learners.seed_models.store import ModelStore
 from learners.systems.registry import find_system
+from learners.systems.system import System
 from simulator.in_process import in_process_client
+from simulator.regret import local_baseline_runs
+from simulator.tracking import RunTracking, open_tracker
+from task.feedback import FeedbackKind
+from task.public_texts import MAX_LINE_CHARACTERS
 
 REPORT_SECONDS = 0.2  # between two reports of a run
 RESUME_ADVICE = "the same command resumes it"
@@ -38,14 +49,19 @@ THREAD_COUNT_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_TH
 class RunSpec:
     """A run to be played: which system, with which seed, under which name."""
 
-    system: str
+    system: str  # its name in the registry, or module:Class
     seed: int = 1
     name: str = ""  # on the leaderboard; the system's name if empty
+    settings: tuple[tuple[str, str], ...] = ()  # names and values that differ from the registered ones, sorted
 
     @property
     def label(self) -> str:
         """The name on the leaderboard."""
         return self.name or self.system
+
+    def find_system(self) -> System:
+        """Return the system with these settings."""
+        return find_system(self.system).with_settings(dict(self.settings))
 
 
 class PlayState(StrEnum):
@@ -98,6 +114,7 @@ class Competition:
     folder: Path
     participant: str = HOUSE_PARTICIPANT
     address: ServiceAddress | None = None  # play there, instead of in process on the store
+    tracker: str | None = None  # one of ``simulator.tracking.TRACKERS``, which each run logs to
 
     def run_folder(self, spec: RunSpec) -> Path:
         return self.folder / self.phase / spec.label
@@ -110,6 +127,8 @@ class Competition:
         return [self._under_begun_name(spec) for spec in specs]
 
     def _under_begun_name(self, spec: RunSpec) -> RunSpec:
+        if spec.settings:  # earlier versions had none
+            return spec
         for name in (spec.name, _name_with_seed(spec.system, spec.seed), spec.system):
             named = replace(spec, name=name)
             with suppress(LearnerError):  # damage is reported when the run is resumed
@@ -146,25 +165,33 @@ class LastStatus:
         return RunStatus(self._spec, PlayState.PLAYING, rounds, reward=None if rounds else 0.0)
 
 
-def run_specs(systems: Sequence[str], seeds: int = 1) -> list[RunSpec]:
-    """Return a run for each system and seed; only one for systems without randomness.
+NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 
-    Raises UnknownSystemError for a system that the registry does not have.
+
+def run_specs(systems: Sequence[str], seeds: int = 1, settings: Mapping[str, str] = NO_SETTINGS) -> list[RunSpec]:
+    """Return a run for each system and seed with these settings; only one for systems without randomness.
+
+    Raises UnknownSystemError for a system that the registry does not have, and SettingError for a setting that a system
+    does not have.
     """
     return [
-        seeded_run(name, seed)
+        seeded_run(name, seed, settings)
         for name in dict.fromkeys(systems)
         for seed in range(1, (seeds if find_system(name).stochastic else 1) + 1)
     ]
 
 
-def seeded_run(system: str, seed: int) -> RunSpec:
+def seeded_run(system: str, seed: int, settings: Mapping[str, str] = NO_SETTINGS) -> RunSpec:
     """Return the run of a system with a seed, under one name in all commands, so that none plays it a second time.
 
-    The run with seed 1 has the name of its system. Raises UnknownSystemError.
+    The run with seed 1 has the name of its system, and of the settings that differ from the registered ones. Raises
+    UnknownSystemError and SettingError.
     """
-    is_another_seed = find_system(system).stochastic and seed != 1
-    return RunSpec(system, seed, _name_with_seed(system, seed) if is_another_seed else "")
+    found = find_system(system).with_settings(settings)
+    name = name_with_settings(found.name, found.changed_settings)
+    if found.stochastic and seed != 1:
+        name = _name_with_seed(name, seed)
+    return RunSpec(system, seed, "" if name == system else name, found.changed_settings)
 
 
 def _name_with_seed(system: str, seed: int) -> str:
@@ -254,14 +281,14 @@ def play_run(competition: Competition, spec: RunSpec, *, watch: Watch = lambda _
         watch(status)
 
     try:
-        with _open_client(competition) as client:
+        with _open_client(competition, spec) as client:
             return play_run_with(client, competition, spec, watch=record)
     except KeyboardInterrupt:
         return last.ended(PlayState.INTERRUPTED, RESUME_ADVICE)
 
 
 @contextmanager
-def _open_client(competition: Competition) -> Iterator[Client]:
+def _open_client(competition: Competition, spec: RunSpec) -> Iterator[Client]:
     """Open a client for this process alone: each process has its own connection, or its own store."""
     if competition.address:
         with competition.address.client() as client:
@@ -270,9 +297,20 @@ def _open_client(competition: Competition) -> Iterator[Client]:
     store = open_store(competition.store)
     try:
         with in_process_client(store, competition.participant) as client:
+            _describe_settings(store, competition.participant, spec)
             yield client
     finally:
         store.close()
+
+
+def _describe_settings(store: Store, participant: str, spec: RunSpec) -> None:
+    """Show changed settings beside the name of a run on the leaderboard, unless the organiser has described it."""
+    profiles = ProfileStore(store)
+    if not spec.settings or profiles.profiles().system(participant, spec.label).description:
+        return
+    changes = ", ".join(f"{name}={value}" for name, value in spec.settings)
+    description = printable(f"{spec.system} with {changes}")[:MAX_LINE_CHARACTERS]
+    profiles.describe_system(participant, spec.label, {"description": description.strip()})
 
 
 def play_run_with(
@@ -283,29 +321,61 @@ def play_run_with(
     ``watch`` is called when the run is opened, several times a second while it is played, and when it ends in any way,
     so that the last status that it received is up to date.
     """
-    folder, models, system = competition.run_folder(spec), ModelStore(competition.models), find_system(spec.system)
-    # First: a system without its seed model should not open a run.
+    folder, models, system = competition.run_folder(spec), ModelStore(competition.models), spec.find_system()
+    # First: a system without its seed model, or without the feedback that it needs, should not open a run.
+    _check_feedback(client, competition.phase, system)
     learner = system.new_learner(models, spec.seed, competition.phase)
     run = _open_run(client, competition, spec, folder)
+    identity = system.identity(models, spec.seed)
+    tracking = _open_tracking(competition, spec, run, learner)
     reported = 0.0
 
     def status(state: PlayState = PlayState.PLAYING) -> RunStatus:
         progress = run.progress
         return RunStatus(spec, state, progress.index, progress.total, progress.cumulative_reward)
 
-    def report(_entry: JournalEntry) -> None:
+    def report(entry: JournalEntry) -> None:
         nonlocal reported
+        if tracking:
+            tracking.observe(entry, run.progress.cumulative_reward)
         if time.monotonic() - reported >= REPORT_SECONDS:
             reported = time.monotonic()
             watch(status())
 
     watch(status())
+    if tracking:
+        tracking.init(spec.label, identity)
     try:
         with denormals_as_zero():
-            play(learner, run, folder, settings=system.identity(models, spec.seed), watch=report)
+            play(learner, run, folder, settings=identity, watch=report)
     finally:
         watch(status())
+        if tracking:
+            tracking.finish()
     return status(PlayState.FINISHED)
+
+
+def _check_feedback(client: Client, phase: str, system: System) -> None:
+    """Raise LearnerError if a system learns from post-edits, and the phase shows none."""
+    if system.needs_post_edits and any(
+        one.name == phase and one.feedback != FeedbackKind.POST_EDIT for one in client.phases()
+    ):
+        raise LearnerError(
+            f"{system.name} learns from post-edits, and phase {phase} shows none: "
+            "play it on a task that was made with --feedback post-edit"
+        )
+
+
+def _open_tracking(competition: Competition, spec: RunSpec, run: Run, learner: Learner) -> RunTracking | None:
+    if competition.tracker is None:
+        return None
+    tracker = open_tracker(competition.tracker, competition.run_folder(spec), run.id)
+    oracle = local_baseline_runs(competition, [spec.label]).get(spec.label)
+    return RunTracking(tracker, run.total, oracle=oracle, measure=learner.measurements, complain=_complain)
+
+
+def _complain(message: str) -> None:
+    print(f"banditmt: {printable(message)}", file=sys.stderr, flush=True)
 
 
 def _open_run(client: Client, competition: Competition, spec: RunSpec, folder: Path) -> Run:

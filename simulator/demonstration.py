@@ -7,7 +7,7 @@ from lambdas.registry import Registry
 from lambdas.scoreboard import Scoreboard
 from lambdas.store import Store
 from leaderboard.metrics.bootstrap import Difference
-from leaderboard.table import Row, RowStatus
+from leaderboard.rows import Row, RowStatus
 
 
 @dataclass(frozen=True)

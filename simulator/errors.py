@@ -13,5 +13,9 @@ class UsagePlanError(SimulatorError):
     """API Gateway did not add or remove a key of the usage plan."""
 
 
+class TrackingError(SimulatorError):
+    """There is no such tracker, or its package is not installed."""
+
+
 class ServeError(SimulatorError):
     """The service cannot be started with these options."""

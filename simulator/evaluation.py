@@ -44,14 +44,14 @@ def read_named_files(arguments: Sequence[str]) -> dict[str, Sequence[str]]:
     """
     texts: dict[str, Sequence[str]] = {}
     for argument in arguments:
-        name, path = _split_name(argument)
+        name, path = split_name(argument)
         if name in texts:
             raise TextError(f"two files are called {name}; give them names: NAME=PATH")
         texts[name] = list(read_lines(path))
     return texts
 
 
-def _split_name(argument: str) -> tuple[str, Path]:
+def split_name(argument: str) -> tuple[str, Path]:
     """Return the name and the path of NAME=PATH; without a name, it is that of the file without suffixes."""
     name, separator, path = argument.partition("=")
     if separator and name and "/" not in name:

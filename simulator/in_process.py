@@ -14,6 +14,7 @@ from banditmt_client import Client
 from banditmt_client.connection import JsonObject
 from banditmt_client.errors import error_for_response
 from lambdas import errors
+from lambdas.chain import LedgerKey
 from lambdas.registry import Participant, Registry, RegistryError
 from lambdas.service import Service
 from lambdas.store.interface import Store
@@ -91,7 +92,7 @@ def _retry_while_busy(call: Callable[[], T]) -> T:
 def in_process_client(store: Store, participant: str) -> Client:
     """Return a client of the service on this store; a participant of an unknown name is registered."""
     known = _with_sdk_errors(lambda: _ensure_participant(Registry(store), participant))
-    return Client(connection=InProcessConnection(Service(store), known))
+    return Client(connection=InProcessConnection(Service(store, ledger_key=LedgerKey.from_environment()), known))
 
 
 def _ensure_participant(registry: Registry, participant: str) -> Participant:

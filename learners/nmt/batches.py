@@ -14,11 +14,15 @@ EncodedPair = tuple[list[int], list[int]]  # token ids of source and target, eac
 
 def bucket_by_length(pairs: Sequence[EncodedPair], tokens: int, rng: np.random.Generator) -> list[list[int]]:
     """Group the pairs' indices into batches of at most ``tokens`` padded target tokens, in random order."""
-    jitter = rng.random(len(pairs))  # batches of the same pairs in every epoch would be a bias
-    lengths = [max(len(source), len(target)) for source, target in pairs]
+    return bucket([max(len(source), len(target)) for source, target in pairs], tokens, rng)
+
+
+def bucket(lengths: Sequence[int], tokens: int, rng: np.random.Generator) -> list[list[int]]:
+    """Group the indices of items of these lengths into batches of at most ``tokens``, padded; in random order."""
+    jitter = rng.random(len(lengths))  # batches of the same items in every epoch would be a bias
     batches: list[list[int]] = []
     batch: list[int] = []
-    for index in sorted(range(len(pairs)), key=lambda index: (lengths[index], jitter[index])):
+    for index in sorted(range(len(lengths)), key=lambda index: (lengths[index], jitter[index])):
         if batch and lengths[index] * (len(batch) + 1) > tokens:  # in order of length: the newest is the longest
             batches.append(batch)
             batch = []

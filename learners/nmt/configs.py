@@ -17,9 +17,11 @@ class ModelConfig:
     decoder: int = 128  # GRU units
     lexical: bool = False  # the GRU's attention also reads the embeddings of the source tokens
     layers: int = 2  # of the Transformer, on each side
+    decoder_layers: int | None = None  # of the Transformer's decoder, if it has another number of layers
     heads: int = 4
     feed_forward: int = 512
     tied: bool = True  # the output layer is the target embedding: half the parameters, and better on small data
+    shared_embeddings: bool = True  # with bpe, source and target tokens have the same embedding
     max_training_words: int = 50  # pairs with longer sources are not trained on
     max_source: int = 100  # tokens; longer sources are truncated
     max_target: int = 100  # tokens of a training target; a translation's limit depends on its source instead
@@ -71,6 +73,35 @@ TRANSFORMER_BASE = ModelConfig(
     warmup=16_000,
     batch_tokens=16_000,
 )
+# The model of Simianer et al. 2019, section 5.1. The width of its feed-forward blocks, its training and its exact
+# vocabularies are not published.
+TRANSFORMER_ADAPTATION = ModelConfig(
+    name="transformer-adaptation",
+    architecture="transformer",
+    vocabulary_size=40_000,
+    embedding=256,
+    layers=6,
+    decoder_layers=3,
+    heads=8,
+    feed_forward=1_024,
+    tied=False,
+    shared_embeddings=False,
+    learning_rate=7e-4,
+    warmup=16_000,
+    batch_tokens=16_000,
+)
+# The same shape for a CPU. The output layer is the target embedding: on small data, that translates better.
+TRANSFORMER_ADAPTATION_SMALL = ModelConfig(
+    name="transformer-adaptation-small",
+    architecture="transformer",
+    layers=4,
+    decoder_layers=2,
+    shared_embeddings=False,
+    max_training_words=30,
+    learning_rate=1e-3,
+    warmup=1_000,
+    batch_tokens=1_000,
+)
 
 
 def _with_words(config: ModelConfig, vocabulary_size: int) -> ModelConfig:
@@ -89,5 +120,7 @@ MODEL_CONFIGS = {
         _with_words(GRU_PAPER, 30_000),
         TRANSFORMER_BASE,
         _with_words(TRANSFORMER_BASE, 30_000),
+        TRANSFORMER_ADAPTATION,
+        TRANSFORMER_ADAPTATION_SMALL,
     )
 }

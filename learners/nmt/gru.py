@@ -62,9 +62,9 @@ class GruModel(TranslationModel):
         combined, attention = self._attend(encoder_output, hidden)
         return StepOutput(self.logits(combined[:, 0]), attention[:, 0], (last,))
 
-    def decode(self, encoder_output: EncoderOutput, previous: Tensor) -> Tensor:
+    def hidden_states(self, encoder_output: EncoderOutput, previous: Tensor) -> Tensor:
         hidden, _ = self._recur(previous, self.initial_state(encoder_output)[0])
-        return self.logits(self._attend(encoder_output, hidden)[0])
+        return self._attend(encoder_output, hidden)[0]
 
     def _recur(self, previous: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
         """Return the hidden states [batch, target, decoder] and the last of them [batch, decoder]."""

@@ -25,6 +25,7 @@ class Sample(Hypothesis):
     """A translation that was sampled, with what learning from it needs."""
 
     temperature: float
+    attention: Floats | None = field(default=None, kw_only=True)  # [target, source]; None if it was not kept
     trace: object = None  # what the accelerated engine computed while sampling; None when torch sampled
     # With which the text was sampled, as the probability of its tokens, end symbol included. Other tokens can have the
     # same text; their probability is not added, because they cannot be enumerated. None if nothing was sampled (at a

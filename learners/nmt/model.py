@@ -32,6 +32,11 @@ class EncoderOutput:
         )
         return EncoderOutput(states, mask, tuple(keys))
 
+    def select(self, rows: Tensor) -> "EncoderOutput":
+        """Return the output for these rows of the batch, any of them several times."""
+        states, mask, *keys = (tensor[rows] for tensor in (self.states, self.mask, *self.keys))
+        return EncoderOutput(states, mask, tuple(keys))
+
     def mean(self) -> Tensor:
         """Return the mean state of each source [batch, features]; padding does not count."""
         weights = self.mask.unsqueeze(-1).to(self.states.dtype)  # [batch, source, 1]
@@ -54,7 +59,7 @@ class TranslationModel(nn.Module):
 
     def __init__(self, config: ModelConfig, source_size: int, target_size: int) -> None:
         super().__init__()
-        shared = config.vocabulary == "bpe"
+        shared = config.vocabulary == "bpe" and config.shared_embeddings
         self.source_embedding = _embedding(source_size, config.embedding)
         self.target_embedding = self.source_embedding if shared else _embedding(target_size, config.embedding)
         self.output = None if config.tied else _embedding(target_size, config.embedding)
@@ -78,11 +83,15 @@ class TranslationModel(nn.Module):
         """Predict the tokens that follow ``previous`` [batch]."""
 
     @abstractmethod
-    def decode(self, encoder_output: EncoderOutput, previous: Tensor) -> Tensor:
-        """Return logits [batch, target, vocabulary] for all positions at once (teacher forcing).
+    def hidden_states(self, encoder_output: EncoderOutput, previous: Tensor) -> Tensor:
+        """Return the inputs of the output layer [batch, target, embedding] for all positions at once (teacher forcing).
 
         ``previous`` [batch, target] has the token before each position.
         """
+
+    def decode(self, encoder_output: EncoderOutput, previous: Tensor) -> Tensor:
+        """Return logits [batch, target, vocabulary] for all positions at once (teacher forcing)."""
+        return self.logits(self.hidden_states(encoder_output, previous))
 
     def forward(self, source: Tensor, previous: Tensor) -> Tensor:
         return self.decode(self.encode(source), previous)

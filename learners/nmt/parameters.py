@@ -5,6 +5,7 @@ zeroth-order perturbation is one addition. The accelerated engine writes its gra
 """
 
 import math
+from collections.abc import Sequence
 
 import torch
 from torch import nn
@@ -18,9 +19,11 @@ class FlatParameters:
     before it gets such vectors, not after.
     """
 
-    def __init__(self, model: nn.Module) -> None:
-        parameters = list(model.parameters())  # tied parameters come once
-        self.vector = nn.Parameter(torch.cat([parameter.detach().reshape(-1) for parameter in parameters]))
+    def __init__(self, model: nn.Module, chosen: Sequence[nn.Parameter] | None = None) -> None:
+        """Take all parameters of a model, or only the chosen ones, of which there may be none."""
+        parameters = list(model.parameters() if chosen is None else chosen)  # tied parameters come once
+        flat = [parameter.detach().reshape(-1) for parameter in parameters]
+        self.vector = nn.Parameter(torch.cat(flat) if flat else torch.zeros(0))
         self.gradient = torch.zeros_like(self.vector)
         self.vector.grad = self.gradient
         start = 0

@@ -135,8 +135,7 @@ class _Training:
             raise TrainingError("continued training does not converge: it needs a number of steps")
         self._translator, self._config = translator, config
         max_words = translator.config.max_training_words
-        order = np.random.default_rng(config.seed).permutation(len(pairs))
-        held_out, rest = _split([pairs[place] for place in order], max_words, config.held_out)
+        held_out, rest = split_held_out(pairs, max_words, config)
         self._held_out = [self._encode(pair) for pair in held_out]
         self._pairs = _up_to([*rest, *augment(rest)], max_words)
         self._text_digest = _digest(repr(pairs).encode())
@@ -292,6 +291,12 @@ class _Training:
 
     def _encode(self, pair: Pair) -> EncodedPair:
         return self._translator.encode_source(pair[0]), self._translator.encode_target(pair[1])
+
+
+def split_held_out(pairs: Sequence[Pair], max_words: int, config: PretrainingConfig) -> tuple[list[Pair], list[Pair]]:
+    """Return the pairs that a training validates on, and those that it trains on: both depend on its seed."""
+    order = np.random.default_rng(config.seed).permutation(len(pairs))
+    return _split([pairs[place] for place in order], max_words, config.held_out)
 
 
 def _split(pairs: Sequence[Pair], max_words: int, max_held_out: int) -> tuple[list[Pair], list[Pair]]:

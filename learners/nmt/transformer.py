@@ -22,14 +22,14 @@ from learners.nmt.model import (
 
 
 class TransformerModel(TranslationModel):
-    """As many decoder as encoder layers. Positions are sinusoids, so that sentences may have any length."""
+    """An encoder and a decoder of several layers. Positions are sinusoids, so that sentences may have any length."""
 
     def __init__(self, config: ModelConfig, source_size: int, target_size: int) -> None:
         super().__init__(config, source_size, target_size)
         self.width = config.embedding
         self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.layers))
         self.encoder_norm = nn.LayerNorm(self.width)
-        self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.layers))
+        self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers or config.layers))
         self.decoder_norm = nn.LayerNorm(self.width)
 
     def encode(self, source: Tensor) -> EncoderOutput:
@@ -58,17 +58,18 @@ class TransformerModel(TranslationModel):
             extended += past
         return StepOutput(self.logits(self.decoder_norm(hidden)[:, 0]), attention.mean(1)[:, 0], tuple(extended))
 
-    def decode(self, encoder_output: EncoderOutput, previous: Tensor) -> Tensor:
+    def hidden_states(self, encoder_output: EncoderOutput, previous: Tensor) -> Tensor:
         hidden = self._embed(self.target_embedding, previous, 0)  # [batch, target, width]
         for number, layer in enumerate(self.decoder):
             keys = encoder_output.keys[2 * number : 2 * number + 2]
             hidden, _, _ = layer(hidden, keys, encoder_output.mask[:, None, None])
-        return self.logits(self.decoder_norm(hidden))
+        states: Tensor = self.decoder_norm(hidden)
+        return states
 
     def _embed(self, embedding: nn.Embedding, tokens: Tensor, first: int) -> Tensor:
         """Embed tokens [batch, length], the first of which stands at position ``first``."""
         embedded = embedding(tokens) * math.sqrt(self.width)
-        return self.dropout(embedded + _positions(first, tokens.shape[1], self.width).to(embedded))
+        return self.dropout(embedded + sinusoids(first, tokens.shape[1], self.width).to(embedded))
 
 
 class EncoderLayer(nn.Module):
@@ -121,13 +122,13 @@ class DecoderLayer(nn.Module):
 
 
 class Attention(nn.Module):
-    """Scaled dot-product attention with several heads."""
+    """Scaled dot-product attention with several heads, to states of the same width or of another."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: ModelConfig, memory_width: int | None = None) -> None:
         super().__init__()
         self.heads = config.heads
         self.query = nn.Linear(config.embedding, config.embedding)
-        self.key_value = nn.Linear(config.embedding, 2 * config.embedding)
+        self.key_value = nn.Linear(memory_width or config.embedding, 2 * config.embedding)
         self.output = nn.Linear(config.embedding, config.embedding)
 
     def keys_values(self, states: Tensor) -> tuple[Tensor, Tensor]:
@@ -165,7 +166,7 @@ class FeedForward(nn.Module):
         return states + self.dropout(self.narrow(wide))
 
 
-def _positions(first: int, count: int, width: int) -> Tensor:
+def sinusoids(first: int, count: int, width: int) -> Tensor:
     """Return sinusoidal positions [count, width]: sines in the first half, cosines in the second."""
     rates = torch.exp(torch.arange(0, width, 2) * (-math.log(10_000.0) / width))
     angles = torch.arange(first, first + count).unsqueeze(1) * rates

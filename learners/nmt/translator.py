@@ -30,6 +30,7 @@ from learners.nmt.model import TranslationModel
 from learners.nmt.parameters import FlatParameters
 from learners.nmt.transformer import TransformerModel
 from learners.nmt.vocabulary import EOS, SubwordVocabulary, Vocabulary, WordVocabulary, to_text
+from learners.segmentation.compounds import CompoundSplitter
 from learners.snapshot import Snapshot
 from learners.stored_names import from_stored, to_stored
 from learners.temperature import MIN_TEMPERATURE
@@ -72,6 +73,7 @@ class Translator:
         ensemble_members: Sequence[TranslationModel] = (),
         lexicon: Mapping[str, str] | None = None,
         training_steps: int | None = None,
+        splitter: CompoundSplitter | None = None,
         device: torch.device | None = None,
     ) -> None:
         """Move the model to the device, and its parameters into one vector.
@@ -84,6 +86,7 @@ class Translator:
             ensemble_members: Further models, whose probabilities beam search averages with the model's.
             lexicon: Translations of words, for those that the model predicts as unknown (Jean et al. 2015).
             training_steps: The number of steps that the model was trained for; None if it is unknown.
+            splitter: Splits the words of sources before the vocabulary does; None if they stay whole.
             device: The GPU if there is one, else the CPU, by default.
         """
         device = device or default_device()
@@ -95,6 +98,7 @@ class Translator:
         self.target_vocabulary = target_vocabulary
         self.lexicon = dict(lexicon or {})
         self.training_steps = training_steps
+        self.splitter = splitter
         self.accelerated = True  # use the compiled engine where there is one, else torch
         self._engine: Engine | None = None
         if isinstance(self.model, GruModel) and device.type == "cpu":
@@ -155,7 +159,7 @@ class Translator:
             decoded, trace = self._greedy_decode(ids)
         else:
             decoded, trace = self._sample(ids, temperature, uniforms)
-        whole = self._to_text(decoded, ids, pieces)
+        whole = self._to_text(decoded, source, ids, pieces)
         text = truncate_to_limit(whole) or self.greedy(source).text
         return Sample(
             ids,
@@ -164,6 +168,7 @@ class Translator:
             decoded.log_probability,
             temperature,
             trace,
+            attention=decoded.attention,
             is_fallback=not whole,
             text_log_probability=None if is_greedy or text != whole else min(decoded.log_probability, 0.0),
         )
@@ -183,17 +188,24 @@ class Translator:
             self.loss(sample, weights, entropy=entropy).backward()
 
     def backward_likelihood(
-        self, sources: Sequence[list[int]], targets: Sequence[list[int]], weights: Sequence[float]
+        self, sources: Sequence[list[int]], targets: Sequence[list[int]], weights: Sequence[TokenWeights]
     ) -> None:
-        """Add the gradient of ``-sum_i weight_i log p(target_i | source_i)``, whatever produced the targets."""
+        """Add the gradient of ``-sum_i weight_i log p(target_i | source_i)``, whatever produced the targets.
+
+        A weight is one number for a whole target, or one for each of its tokens.
+        """
+        by_token = [np.ones(len(target)) * np.asarray(weight) for target, weight in zip(targets, weights, strict=True)]
         if self._engine and self.accelerated:
             dropout = self.model.dropout.p if self.model.training else 0.0
-            for source, target, weight in zip(sources, targets, weights, strict=True):
+            for source, target, weight in zip(sources, targets, by_token, strict=True):
                 trace = self._engine.forward(source, target, 1.0, dropout)
-                self._engine.backward(trace, np.full(len(target), weight), 0.0)
+                self._engine.backward(trace, weight, 0.0)
         else:
-            per_pair = self.log_probabilities(sources, targets).sum(1)
-            (-per_pair @ per_pair.new_tensor(weights)).backward()
+            found = self.log_probabilities(sources, targets)
+            padded = found.new_zeros(found.shape)
+            for row, weight in zip(padded, by_token, strict=True):
+                row[: len(weight)] = torch.from_numpy(weight)
+            (-(found * padded).sum()).backward()
 
     def loss(self, sample: Sample, weight: TokenWeights, *, entropy: float = 0.0) -> Tensor:
         """Return the loss whose gradient ``backward`` adds, with torch's graph."""
@@ -216,6 +228,18 @@ class Translator:
         lengths = torch.tensor([len(target) for target in targets], device=chosen.device)
         inside = torch.arange(chosen.shape[1], device=chosen.device) < lengths.unsqueeze(1)
         return chosen.masked_fill(~inside, 0.0)
+
+    def token_log_probabilities(self, sample: Sample) -> Floats:
+        """Return the log-probabilities of a sample's tokens under the model itself, at temperature 1."""
+        if isinstance(sample.trace, Trace):
+            tempered = sample.trace.decoder.probabilities.astype(np.float64)
+            scores = sample.temperature * np.log(np.maximum(tempered, 1e-300))
+            highest = scores.max(1, keepdims=True)
+            normaliser = highest[:, 0] + np.log(np.exp(scores - highest).sum(1))
+            found: Floats = scores[np.arange(len(sample.ids)), sample.ids] - normaliser
+            return found
+        with torch.no_grad(), _without_dropout(self.model):
+            return self.log_probabilities([sample.source_ids], [sample.ids])[0].cpu().numpy().astype(np.float64)
 
     def save(self, path: Path) -> None:
         """Write model, configuration and vocabularies to one file."""
@@ -246,9 +270,13 @@ class Translator:
         }
         if self.training_steps is not None:
             values["steps"] = self.training_steps
+        if self.splitter:
+            values["splitter"] = self.splitter.to_values()
         arrays = {"source_vocabulary": self.source_vocabulary.packed()}
         if self.target_vocabulary is not self.source_vocabulary:
             arrays["target_vocabulary"] = self.target_vocabulary.packed()
+        if self.splitter:
+            arrays |= self.splitter.to_arrays()
         models = [self.model, *self.ensemble_members]
         for name, model in zip(_stored_model_names(len(self.ensemble_members)), models, strict=True):
             arrays |= {f"{name}.{key}": tensor.detach().cpu().numpy() for key, tensor in model.named_parameters()}
@@ -278,12 +306,14 @@ class Translator:
             ensemble_members=models[1:],
             lexicon=dict(snapshot.values["lexicon"]),
             training_steps=snapshot.values.get("steps"),  # earlier versions did not write it
+            splitter=CompoundSplitter.from_stored(snapshot.values.get("splitter"), snapshot.arrays),
             device=device,
         )
 
     def _encode_source(self, source: str) -> tuple[list[int], list[str]]:
         """Return the token ids with the end symbol, and the tokens as strings without it."""
-        ids, pieces = self.source_vocabulary.encode(source)
+        text = self.splitter.split(source).text if self.splitter else source
+        ids, pieces = self.source_vocabulary.encode(text)
         limit = self.config.max_source - 1
         return [*ids[:limit], EOS], pieces[:limit]
 
@@ -300,12 +330,13 @@ class Translator:
             return sample(self.model, pad([ids], self.model.device), temperature, uniforms), None
 
     def _hypothesis(self, decoded: DecodedSequence, source: str, ids: list[int], pieces: list[str]) -> Hypothesis:
-        own = self._to_text(decoded, ids, pieces)
+        own = self._to_text(decoded, source, ids, pieces)
         text = truncate_to_limit(own or source.strip()) or PLACEHOLDER
         return Hypothesis(ids, decoded.ids, text, decoded.log_probability, is_fallback=not own)
 
-    def _to_text(self, decoded: DecodedSequence, ids: list[int], pieces: list[str]) -> str:
-        return to_text(decoded.ids, self.target_vocabulary, decoded.attention, (ids, pieces), self.lexicon)
+    def _to_text(self, decoded: DecodedSequence, source: str, ids: list[int], pieces: list[str]) -> str:
+        text = to_text(decoded.ids, self.target_vocabulary, decoded.attention, (ids, pieces), self.lexicon)
+        return self.splitter.split(source).rejoin(text) if self.splitter else text
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from learners.nmt.hypothesis import Floats
 PAD, BOS, EOS, UNK = range(4)
 FIRST_OUTPUT_ID = 2  # PAD and BOS are never part of a translation
 SPECIALS = ("<pad>", "<s>", "</s>", "<unk>")
+SEPARATOR = "<sep>"  # between the sentences of a context; a token of its own in vocabularies that have it
 SPACE = "\N{LOWER ONE EIGHTH BLOCK}"  # how sentencepiece writes a space
 CHARACTER_COVERAGES = (1.0, 0.9999, 0.999)  # tried in turn: the vocabulary may be too small for all characters
 MAX_LINE_BYTES = 4_192  # sentencepiece skips longer lines
@@ -40,6 +41,10 @@ class Vocabulary(ABC):
     @abstractmethod
     def decode(self, tokens: Iterable[int | str]) -> str:
         """Return the text of tokens, which are ids or, outside the vocabulary, strings."""
+
+    @abstractmethod
+    def begins_word(self, token: int) -> bool:
+        """Return whether a word of the text begins with this token."""
 
     @abstractmethod
     def replacement(
@@ -75,14 +80,14 @@ class SubwordVocabulary(Vocabulary):
         self._ids = {piece: token for token, piece in enumerate(self._pieces)}
 
     @classmethod
-    def learn(cls, texts: Iterable[str], size: int) -> "SubwordVocabulary":
-        """Learn at most ``size`` subwords. Deterministic."""
+    def learn(cls, texts: Iterable[str], size: int, *, separator: bool = False) -> "SubwordVocabulary":
+        """Learn at most ``size`` subwords, with or without a token that separates sentences. Deterministic."""
         lines = [text for text in texts if text.strip()]
         if not lines:
             raise TrainingError("cannot learn subwords from an empty text")
         for coverage in CHARACTER_COVERAGES:
             try:
-                return cls(_train_sentencepiece(lines, size, coverage))
+                return cls(_train_sentencepiece(lines, size, coverage, [SEPARATOR] if separator else []))
             except RuntimeError as error:
                 reason = str(error).split("] ")[-1]
         raise TrainingError(f"cannot learn {size:,} subwords from this text: {reason}")
@@ -90,6 +95,13 @@ class SubwordVocabulary(Vocabulary):
     @property
     def size(self) -> int:
         return int(self._processor.GetPieceSize())
+
+    @property
+    def separator(self) -> int:
+        """The token between two sentences; raises SnapshotError if the vocabulary has none."""
+        if SEPARATOR not in self._ids:
+            raise SnapshotError("the vocabulary has no token that separates sentences")
+        return self._ids[SEPARATOR]
 
     def encode(self, text: str) -> tuple[list[int], list[str]]:
         pieces: list[str] = []
@@ -103,6 +115,9 @@ class SubwordVocabulary(Vocabulary):
     def decode(self, tokens: Iterable[int | str]) -> str:
         pieces = (self._pieces[token] if isinstance(token, int) else token for token in tokens)
         return "".join(pieces).replace(SPACE, " ").strip()
+
+    def begins_word(self, token: int) -> bool:
+        return token == UNK or self._pieces[token].startswith(SPACE)
 
     def replacement(
         self,
@@ -127,7 +142,7 @@ def _is_code(word: str) -> bool:
     return any(map(str.isdigit, word)) and any(map(str.isalpha, word))
 
 
-def _train_sentencepiece(lines: Sequence[str], size: int, coverage: float) -> bytes:
+def _train_sentencepiece(lines: Sequence[str], size: int, coverage: float, symbols: list[str]) -> bytes:
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(lines),
@@ -140,6 +155,7 @@ def _train_sentencepiece(lines: Sequence[str], size: int, coverage: float) -> by
         split_digits=True,  # numbers are copied, digit by digit
         max_sentence_length=MAX_LINE_BYTES,
         num_threads=1,
+        user_defined_symbols=symbols,
         minloglevel=2,
         pad_id=PAD,
         bos_id=BOS,
@@ -177,6 +193,9 @@ class WordVocabulary(Vocabulary):
 
     def decode(self, tokens: Iterable[int | str]) -> str:
         return " ".join(self._words[token] if isinstance(token, int) else token for token in tokens)
+
+    def begins_word(self, token: int) -> bool:
+        return token >= UNK
 
     def replacement(
         self,

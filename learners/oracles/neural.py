@@ -7,13 +7,14 @@ import numpy as np
 
 from learners.bandit.control_variates import NoControlVariate
 from learners.bandit.gradient import GradientConfig
-from learners.bandit.neural import NeuralLearner
+from learners.bandit.neural import MAX_DROPOUT, NeuralLearner
 from learners.bandit.objective import Vector
 from learners.bandit.optimiser import OptimiserConfig
 from learners.bandit.replay import Experience, ReplayBuffer
 from learners.nmt.hypothesis import Hypothesis
 from learners.nmt.translator import Translator
 from learners.references import PhaseReferences
+from learners.settings import check_bounds
 from learners.snapshot import Snapshot
 
 
@@ -27,6 +28,16 @@ class MinimumRiskConfig(GradientConfig):
     dropout: float = 0.1  # while learning
     replay_batch: int = 24  # earlier experiences that each step learns from again
     replay_capacity: int = 4_000  # experiences that are kept for that
+
+    def __post_init__(self) -> None:
+        check_bounds(
+            self,
+            candidates=(1, None),
+            batch=(1, None),
+            dropout=(0, MAX_DROPOUT),
+            replay_batch=(0, None),
+            replay_capacity=(1, None),
+        )
 
 
 class MinimumRiskLearner(NeuralLearner):

@@ -1,4 +1,4 @@
-"""Full information for the statistical learner: the rewards of all candidates in place of one."""
+"""Full information for the statistical learners: the rewards of all candidates in place of one."""
 
 import numpy as np
 import torch
@@ -8,7 +8,9 @@ from learners.bandit.gradient import GradientLearner
 from learners.contract import Sentence
 from learners.references import PhaseReferences
 from learners.smt.forest import LogLinearTranslator, Vector
+from learners.smt.hashing import Array
 from learners.smt.proposals import proposal_text
+from learners.smt.reranking_learners import ImputationConfig, ImputingLearner, RankedList
 from learners.smt.target_ngrams import CandidateList, TargetNgramConfig, score_candidates
 
 
@@ -43,6 +45,19 @@ class FullInformationReranker(GradientLearner):
         gradient = expected_loss_gradient(candidates, np.array(rewards))
         self._vector.grad.index_add_(0, torch.from_numpy(candidates.indices), torch.from_numpy(gradient))
         self._optimiser.step()
+
+
+class FullInformationImputation(ImputingLearner):
+    """SMT-SPLIT-full-information: SMT-IMPUTE that sees the rewards of all candidates where that one imputes them."""
+
+    def __init__(
+        self, translator: LogLinearTranslator, references: PhaseReferences, config: ImputationConfig, *, seed: int
+    ) -> None:
+        super().__init__(translator, config, seed=seed)
+        self._references = references
+
+    def _estimate(self, source: str, ranked: RankedList, reward: float) -> Array:  # noqa: ARG002 (all rewards tell more)
+        return np.array(self._references.rewards(self._rounds, source, map(proposal_text, ranked.derivations)))
 
 
 def expected_loss_gradient(candidates: CandidateList, rewards: Vector) -> Vector:

@@ -10,6 +10,7 @@ from learners.bandit.optimiser import Method, OptimiserConfig
 from learners.bandit.safeguards import SafeguardConfig
 from learners.bandit.schedule import AnnealingSchedule
 from learners.bandit.self_imitation import SelfImitationConfig, SelfImitationLearner
+from learners.bandit.token_credit import TokenCreditConfig, TokenCreditLearner
 from learners.bandit.value import SourceValue
 from learners.bandit.zeroth_order import ZerothOrderConfig, ZerothOrderLearner
 from learners.nmt.static import StaticTranslator
@@ -44,6 +45,14 @@ EL_VALUE = ExpectedLossConfig(
     batch=NEW_ROUNDS,
     replay_batch=REPLAYED_ROUNDS,
     dropout=0.1,
+)
+IMPUTE = TokenCreditConfig(
+    optimiser=EL_VALUE.optimiser,
+    schedule=EL_VALUE.schedule,
+    safeguards=EL_VALUE.safeguards,
+    batch=EL_VALUE.batch,
+    replay_batch=EL_VALUE.replay_batch,
+    dropout=EL_VALUE.dropout,
 )
 REPLAY = SelfImitationConfig(
     optimiser=REPLAY_ADAM, safeguards=SAFEGUARDS, batch=NEW_ROUNDS, replay_batch=REPLAYED_ROUNDS
@@ -191,6 +200,17 @@ SYSTEMS = (
         seed_models=(BNMT,),
         learner=ExpectedLossLearner,
         config=EL_VALUE,
+        control_variate=SourceValue,
+    ),
+    BanditSystem(
+        name="BNMT-IMPUTE",
+        description="BNMT-EL-VALUE with an advantage for each token, from rewards decoded into n-gram matches",
+        origin=OURS,
+        family=FAMILY,
+        control="BNMT-sampling",
+        seed_models=(BNMT,),
+        learner=TokenCreditLearner,
+        config=IMPUTE,
         control_variate=SourceValue,
     ),
     BanditSystem(

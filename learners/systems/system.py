@@ -4,18 +4,19 @@ A way of building learners is a subclass of ``System``; a system is an instance 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from learners.bandit.control_variates import ControlVariate
 from learners.bandit.gradient import GradientConfig
 from learners.bandit.optimiser import Method, OptimiserConfig
 from learners.contract import Learner
-from learners.errors import ReferencesError
+from learners.errors import ReferencesError, SettingError
 from learners.references import PhaseReferences, References
 from learners.seed_models.seed_model import SeedModel
 from learners.seed_models.store import ModelStore
+from learners.settings import apply_settings, changed_settings
 
 TASK_PAPER = "Sokolov et al. 2017"  # A Shared Task on Bandit Learning for Machine Translation
 OURS = "banditmt"
@@ -47,6 +48,8 @@ class System(ABC):
     stochastic: bool  # whether anything is random; if not, all random seeds are the same, and one run is enough
     family: Family | None = None
     control: str | None = None  # the system with the same search that does not learn; None if this one does not, either
+    config: Any = None  # how its learner is set: a dataclass, whose fields are the settings; None if there is no choice
+    changed_settings: tuple[tuple[str, str], ...] = ()  # names and values that differ from the registered config
 
     @property
     def learns(self) -> bool:
@@ -56,6 +59,11 @@ class System(ABC):
     def needs_references(self) -> bool:
         """Whether it sees references that participants do not see: then it is an oracle, and not a participant."""
         return any(model.needs_references for model in self.seed_models)
+
+    @property
+    def needs_post_edits(self) -> bool:
+        """Whether it learns from the correct translation of each round, which only post-edit phases show."""
+        return False
 
     @abstractmethod
     def new_learner(self, store: ModelStore, seed: int, phase: str | None = None) -> Learner:
@@ -67,10 +75,33 @@ class System(ABC):
             phase: The phase that it plays. Only systems that look references up by round need to know it.
         """
 
+    def with_settings(self, settings: Mapping[str, str]) -> Self:
+        """Return this system with other values of some settings, which become part of its identity.
+
+        Args:
+            settings: The values as texts, by dotted name (see ``learners.settings``). A value that is the registered
+                one changes nothing.
+
+        Raises:
+            SettingError: The system has no such setting, or the setting no such value.
+        """
+        try:
+            config = apply_settings(self.config, settings)
+        except SettingError as wrong:
+            raise SettingError(f"{self.name}: {wrong}") from None
+        changes = tuple(sorted(changed_settings(self.config, config).items()))
+        return replace(self, config=config, changed_settings=changes)
+
+    @property
+    def reference(self) -> str:
+        """What the user types to get this system."""
+        return self.name
+
     def identity(self, store: ModelStore, seed: int) -> dict[str, str | int]:
         """Return what identifies a learner, whatever its name on the leaderboard: only the same one resumes a run."""
         digests = {f"model {model.name}": store.digest(model) for model in self.seed_models}
-        return {"system": self.name, "seed": seed if self.stochastic else 1, **digests}
+        settings = {f"setting {name}": value for name, value in self.changed_settings}
+        return {"system": self.reference, "seed": seed if self.stochastic else 1, **digests, **settings}
 
     def _load_seed_models(self, store: ModelStore) -> list[Any]:
         return [store.load(model) for model in self.seed_models]
@@ -92,7 +123,6 @@ class SamplingSystem(System):
     """A control: it samples from its seed models as a learner does, and does not learn."""
 
     learner: Callable[..., Learner]  # takes the seed models, the config, and the seed by name
-    config: Any  # that of the learners, as far as it says how they sample
     stochastic: bool = True
 
     def new_learner(self, store: ModelStore, seed: int, phase: str | None = None) -> Learner:  # noqa: ARG002
@@ -104,7 +134,6 @@ class ReferencesSystem(System):
     """An oracle that looks up the reference of each round: its last seed model has the references of all phases."""
 
     learner: Callable[..., Learner]  # takes the seed models, the phase's references, the config, and the seed by name
-    config: Any
 
     def new_learner(self, store: ModelStore, seed: int, phase: str | None = None) -> Learner:
         *models, references = self._load_seed_models(store)

@@ -18,9 +18,10 @@ from corpora.errors import CorpusError
 from lambdas.errors import BadRequestError, OrganiserError, ServiceError
 from lambdas.registry import UnknownPhaseError
 from lambdas.store import StoreAddressError
-from learners.errors import LearnerError, UnknownSystemError
-from simulator.cli import admin, corpus, demo, evaluate, leaderboard, playing, serve, systems
-from simulator.errors import SimulatorError
+from learners.errors import LearnerError, SettingError, UnknownSystemError
+from simulator.cli import admin, corpus, demo, evaluate, leaderboard, offline, offsets, playing, serve, systems
+from simulator.cli.extras import describe_missing
+from simulator.errors import SimulatorError, TrackingError
 from task.feedback import FeedbackError
 from task.layout import LayoutError
 from task.public_texts import PublicTextError
@@ -46,8 +47,10 @@ WRONG_USAGE: tuple[type[Exception], ...] = (
     BadRequestError,  # an invalid name
     ConfigurationError,
     PublicTextError,
+    SettingError,
     StoreAddressError,
     TimeError,
+    TrackingError,
     UnknownPhaseError,
     UnknownSystemError,
 )
@@ -66,7 +69,7 @@ app = typer.Typer(
 app.command()(demo.demo)
 app.command()(serve.serve)
 app.command()(leaderboard.leaderboard)
-for command in (systems.pretrain, systems.systems, playing.play, playing.compete):
+for command in (systems.pretrain, systems.systems, playing.play, playing.compete, offline.offline, offsets.offsets):
     app.command()(command)
 app.add_typer(admin.app, name="admin")
 app.add_typer(corpus.app)
@@ -119,6 +122,11 @@ def run(arguments: list[str]) -> int:
             return wrong.exit_code
         advice = f" (see: {context.command_path} --help)" if context else ""
         return _print_error(wrong.format_message() + advice, wrong.exit_code)
+    except ModuleNotFoundError as missing:
+        needed = describe_missing(missing)
+        if needed is None:
+            raise
+        return _print_error(needed, 1)
     except EXPECTED_ERRORS as failure:
         return _print_error(_describe(failure), 2 if isinstance(failure, WRONG_USAGE) else 1)
     if exit_code == INTERRUPTED:

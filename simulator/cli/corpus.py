@@ -1,7 +1,8 @@
 """``banditmt corpus``: create tasks from synthetic or real text, and look at them."""
 
 import json
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -9,19 +10,22 @@ import typer
 from rich.console import Console
 
 from corpora.checking import find_problems
-from corpora.debian import DebianCorpus, describe_debian_task
+from corpora.debian import DebianCorpus, InDomainText, describe_debian_task
+from corpora.document_statistics import measure_documents
 from corpora.errors import CorpusError
 from corpora.phase_cutting import cut_phases
 from corpora.readers import SUPPORTED_INPUTS
 from corpora.sampling import sample_pairs
-from corpora.scales import SCALES, ScaleName
+from corpora.scales import DIALOGUES, SCALES, ScaleName
 from corpora.statistics import measure_task, statistics_record
-from corpora.synthesis import synthesise_task, synthetic_ceiling
-from corpora.task import Task, require_free_path
+from corpora.synthesis import synthesise_dialogues, synthesise_task, synthetic_ceiling
+from corpora.task import DESCRIPTION_FILE, Task, require_free_path
 from corpora.task_import import RawCorpus, describe_import, import_task, read_raw_corpus
 from leaderboard.metrics.bleu import sentence_bleu
+from leaderboard.metrics.repetition import repetition_counts
 from simulator.cli import corpus_tables
-from simulator.cli.progress_bars import download_bar, pair_bar
+from simulator.cli.progress_bars import count_bar, download_bar
+from task.atomic_files import open_staged
 from task.description import AboutTask, TaskDescription
 from task.feedback import METRICS, NO_NOISE, SENTENCE_BLEU, FeedbackKind, FeedbackSpec, find_metric
 from task.languages import LanguagePair, is_language
@@ -33,6 +37,10 @@ app = typer.Typer(
 )
 
 DEBIAN_CACHE = Path("~/.cache/banditmt/debian")
+NO_OUT_OF_DOMAIN = (
+    "note: there is no out-of-domain text, so no seed model can be trained on this task: only copy-source and systems "
+    "with a model of their own can play it, and participants get no text to train on. --out-of-domain FILE adds it"
+)
 
 Out = Annotated[Path, typer.Option("--out", help="The task directory to create.")]
 TaskPath = Annotated[Path, typer.Argument(metavar="TASK", help="A task directory.")]
@@ -95,7 +103,7 @@ def synth(
     size = preset.resized(mock=mock, dev=dev, training=training, out_of_domain=out_of_domain)
     spec = FeedbackSpec(noise, seed, feedback, find_metric(metric))
     about = AboutTask(title, contact, out_of_domain_url)
-    with pair_bar("generating", total=size.lines) as advance:
+    with count_bar("generating", total=size.lines) as advance:
         task = synthesise_task(
             out,
             size,
@@ -106,6 +114,36 @@ def synth(
             about=about,
             processes=processes,
             progress=advance,
+        )
+    typer.echo(corpus_tables.task_summary(task))
+
+
+@app.command()
+def dialogue(
+    out: Out,
+    seed: Seed = 1,
+    training: Training = None,
+    dev: Dev = None,
+    out_of_domain: Annotated[int | None, typer.Option(help="Pairs to train on.", min=1)] = None,
+    feedback: Feedback = FeedbackKind.BANDIT,
+    metric: MetricName = SENTENCE_BLEU.name,
+    noise: Noise = NO_NOISE,
+    title: Title = "",
+    contact: Contact = "",
+    out_of_domain_url: OutOfDomainUrl = "",
+    processes: Processes = 2,
+) -> None:
+    """Generate an English-German task of dialogues that need context.
+
+    The folder contrastive of the task has test sets of consistency, for `banditmt evaluate contrastive`.
+    """
+    preset = DIALOGUES.without_held_out if feedback is FeedbackKind.POST_EDIT else DIALOGUES
+    size = preset.resized(dev=dev, training=training, out_of_domain=out_of_domain)
+    spec = FeedbackSpec(noise, seed, feedback, find_metric(metric))
+    about = AboutTask(title, contact, out_of_domain_url)
+    with count_bar("generating", total=size.lines) as advance:
+        task = synthesise_dialogues(
+            out, size, seed=seed, feedback=spec, about=about, processes=processes, progress=advance
         )
     typer.echo(corpus_tables.task_summary(task))
 
@@ -153,12 +191,24 @@ def import_(
         languages, in_domain, out_of_domain or (), keep_documents=documents, unique=unique, tokenised=tokenised
     )
     _import(out, replace(description, about=about), raw, dev, training, processes)
+    if not out_of_domain:
+        typer.echo(NO_OUT_OF_DOMAIN, err=True)
 
 
 @app.command()
 def debian(
     out: Out,
-    language: Annotated[str, typer.Option(help="The language to translate into English.", callback=_language)] = "de",
+    language: Annotated[
+        str, typer.Option(help="The language to translate into English, or from it.", callback=_language)
+    ] = "de",
+    from_english: Annotated[bool, typer.Option("--from-english", help="Translate from English.")] = False,
+    text: Annotated[
+        InDomainText | None,
+        typer.Option(
+            help="The text of the phases: strings of interfaces, or manuals as documents in natural order. "
+            "Default: manuals if the feedback is post-edits, else interfaces."
+        ),
+    ] = None,
     cache: Annotated[Path, typer.Option(help="The directory for downloads.")] = DEBIAN_CACHE,
     seed: Seed = 1,
     dev: Dev = None,
@@ -168,7 +218,10 @@ def debian(
     noise: Noise = NO_NOISE,
     documents: Annotated[
         bool,
-        typer.Option(help="Keep message catalogues together as documents, and tell participants where they begin."),
+        typer.Option(
+            help="Keep manuals or message catalogues together as documents, and tell participants where they begin. "
+            "Manuals always are."
+        ),
     ] = False,
     title: Title = "",
     contact: Contact = "",
@@ -181,7 +234,12 @@ def debian(
     """
     spec = FeedbackSpec(noise, seed, feedback, find_metric(metric))
     about = AboutTask(title, contact, out_of_domain_url)
-    description = describe_debian_task(language, seed=seed, feedback=spec, documents=documents)
+    if text is None:
+        text = InDomainText.MANUALS if feedback is FeedbackKind.POST_EDIT else InDomainText.INTERFACES
+    documents = documents or text is InDomainText.MANUALS
+    description = describe_debian_task(
+        language, text=text, from_english=from_english, seed=seed, feedback=spec, documents=documents
+    )
     require_free_path(out)
     corpus = DebianCorpus(cache.expanduser(), language)
     typer.echo("updating the package lists", err=True)
@@ -189,7 +247,7 @@ def debian(
         typer.echo(f"not in this release: {', '.join(missing)}", err=True)
     with download_bar(sum(package.size for package in corpus.packages)) as advance:
         corpus.download(advance)
-    raw = corpus.read(keep_documents=documents)
+    raw = corpus.read(text=text, from_english=from_english, keep_documents=documents)
     _import(out, replace(description, about=about), raw, dev, training, processes)
 
 
@@ -198,7 +256,7 @@ def _import(
 ) -> None:
     held_out = not description.feedback.shows_post_edits
     warnings: list[str] = []  # printed after the progress bar
-    with pair_bar("reading and cleaning") as advance:
+    with count_bar("reading and cleaning") as advance:
         counts = import_task(
             out,
             description,
@@ -213,6 +271,23 @@ def _import(
     for side, numbers in counts.items():
         _print_table(corpus_tables.cleaning_table(side, numbers), markdown=False)
     typer.echo(corpus_tables.task_summary(Task.open(out)))
+
+
+@app.command("feedback")
+def set_feedback(
+    task: TaskPath,
+    phase: Annotated[str, typer.Option(help="The phase: mock, dev or training.")],
+    noise: Noise,
+) -> None:
+    """Set the feedback noise of one phase, before the task is loaded: granular:20 rounds rewards to steps of 0.05."""
+    description = Task.open(task).description
+    if phase not in description.phases:
+        raise CorpusError(f"{task} has no phase {phase}; its phases are {', '.join(description.phases)}")
+    spec = replace(description.phase(phase).feedback, noise=noise)
+    changed = replace(description, phase_feedback={**description.phase_feedback, phase: spec})
+    with open_staged(task / DESCRIPTION_FILE) as file:
+        file.write(changed.to_json().encode())
+    typer.echo(f"phase {phase}: {spec.signature}")
 
 
 @app.command()
@@ -233,21 +308,40 @@ def stats(
     phase: Annotated[
         list[str] | None, typer.Option(help="Limit the in-domain side to this phase. May be repeated.")
     ] = None,
+    documents: Annotated[
+        bool, typer.Option("--documents", help="Print a line for each document: repetition rate, unknown words.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     markdown: Annotated[bool, typer.Option(help="Print a Markdown table.")] = False,
+    paper: Annotated[
+        bool, typer.Option("--paper", help="Compare with the WMT 2017 task, and mark values that are far from its own.")
+    ] = False,
 ) -> None:
-    """Compare the statistics of tasks with the WMT 2017 task.
+    """Print the statistics of one task, or of several side by side.
 
-    Values outside the accepted range are marked.
+    With --documents, describe the documents of one task instead.
     """
     for name in phase or ():
         _require_phase(name)
+    if documents:
+        if len(tasks) > 1:
+            raise typer.BadParameter("--documents describes one task")
+        measured = measure_documents(Task.open(tasks[0]), _repetition_rate, parts=phase)
+        if as_json:
+            typer.echo(json.dumps([asdict(one) for one in measured], indent=2, ensure_ascii=False))
+        else:
+            _print_table(corpus_tables.documents_table(measured), markdown=markdown)
+        return
     found = {str(path): measure_task(Task.open(path), sentence_bleu, parts=phase) for path in tasks}
     if as_json:
-        records = {name: statistics_record(statistics) for name, statistics in found.items()}
+        records = {name: statistics_record(statistics, with_paper=paper) for name, statistics in found.items()}
         typer.echo(json.dumps(records if len(records) > 1 else next(iter(records.values())), indent=2))
     else:
-        _print_table(corpus_tables.statistics_table(found), markdown=markdown)
+        _print_table(corpus_tables.statistics_table(found, with_paper=paper), markdown=markdown)
+
+
+def _repetition_rate(sentences: Sequence[str]) -> float | None:
+    return repetition_counts(sentences).rate
 
 
 @app.command()

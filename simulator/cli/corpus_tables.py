@@ -1,13 +1,14 @@
 """The tables of ``banditmt corpus``, for a terminal or for a document."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import rich.table
 from rich.text import Text
 
 from corpora.cleaning import CleaningCounts
+from corpora.document_statistics import DocumentStatistics
 from corpora.statistics import PAPER_VALUES, CorpusStatistics, PaperValue, out_of_tolerance
 from corpora.task import Pair, Task
 from task.description import TaskDescription
@@ -80,15 +81,20 @@ _ROWS: dict[str, tuple[str, Callable[[float], str]]] = {
 _QUOTED_VALUES = {"in_domain_pairs": 1_291_922.0, "out_of_domain_pairs": 5_500_000.0, "out_of_domain_median": 25.0}
 
 
-def statistics_table(tasks: Mapping[str, CorpusStatistics]) -> Table:
-    """Return the statistics of tasks next to those of the paper, with a mark on those outside the accepted range."""
+def statistics_table(tasks: Mapping[str, CorpusStatistics], *, with_paper: bool = False) -> Table:
+    """Return the statistics of tasks.
+
+    ``with_paper`` adds those of Sokolov et al. 2017, with a mark on values outside the accepted range.
+    """
     numbers = {name: statistics.flat() for name, statistics in tasks.items()}
-    marked = {name: set(out_of_tolerance(statistics)) for name, statistics in tasks.items()}
+    marked = {name: set(out_of_tolerance(statistics) if with_paper else ()) for name, statistics in tasks.items()}
     rows = []
     for key, (label, show) in _ROWS.items():
         cells = [_cell(numbers[name][key], show, key in marked[name]) for name in tasks]
-        rows.append((label, *_paper_cells(key, show), *cells))
-    title = f"Statistics ({OUT_OF_TOLERANCE} out of tolerance)"
+        rows.append((label, *(_paper_cells(key, show) if with_paper else ()), *cells))
+    if not with_paper:
+        return Table("Statistics", ("statistic", *tasks), tuple(rows))
+    title = f"Statistics ({OUT_OF_TOLERANCE} outside the range of the WMT 2017 task)"
     return Table(title, ("statistic", "paper", "accepted", *tasks), tuple(rows))
 
 
@@ -103,6 +109,23 @@ def _paper_cells(key: str, show: Callable[[float], str]) -> tuple[str, str]:
     if target is None:
         return (show(_QUOTED_VALUES[key]) if key in _QUOTED_VALUES else "", "")
     return show(target.paper), f"{show(target.lowest)} to {show(target.highest)}"
+
+
+def documents_table(documents: Sequence[DocumentStatistics]) -> Table:
+    """Return a line for each document."""
+    rows = tuple(
+        (
+            one.phase,
+            one.document,
+            _number(one.sentences),
+            _number(one.words),
+            "-" if one.repetition_rate is None else _percent(one.repetition_rate),
+            "-" if one.source_oov is None else _percent(one.source_oov),
+        )
+        for one in documents
+    )
+    heading = ("phase", "document", "sentences", "source words", "repetition rate", "out-of-vocabulary source words")
+    return Table("Documents", heading, rows, text_columns=2)
 
 
 def cleaning_table(side: str, counts: CleaningCounts) -> Table:

@@ -15,6 +15,7 @@ from rich.padding import Padding
 
 from lambdas.store import Store, open_store
 from leaderboard.families import HOUSE_PARTICIPANT
+from simulator.cli.extras import check_extras
 from simulator.demonstration import finished_rows, learner_gains
 from simulator.tasks import DEMO, DEMO_STORE, DEMO_TASK
 
@@ -40,6 +41,7 @@ def demo() -> None:
     Makes a small synthetic task, lets eight systems play it, and shows the leaderboard. This takes some minutes
     the first time, and seconds after that.
     """
+    check_extras("learners", "figures")
     run_demo(DEMO)
 
 

@@ -12,6 +12,8 @@ from corpora.line_files import read_lines
 from leaderboard.metrics.learning_curve import CurveModel, ErrorRate, LearningCurveError, slope_signature
 from leaderboard.metrics.repetition import WindowPolicy, repetition_counts, repetition_signature
 from leaderboard.metrics.sentence_bleu import Smoothing
+from simulator.cli.evaluate_contrastive import contrastive
+from simulator.cli.evaluate_off_policy import off_policy
 from simulator.cli.evaluate_options import HypothesisFiles, Output, References, TableOrRuns, read_hypotheses
 from simulator.cli.option_groups import expand_option_groups
 from simulator.evaluation import (
@@ -33,6 +35,8 @@ app = typer.Typer(
     help="Measure how good translations are, and how systems adapt. The texts come from files or runs.",
     no_args_is_help=True,
 )
+app.command()(contrastive)
+app.command("off-policy")(off_policy)
 
 
 @app.command()

@@ -5,7 +5,7 @@ import sys
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -14,20 +14,21 @@ from rich.text import Text
 
 from lambdas.registry import Registry
 from lambdas.scoreboard import Scoreboard
+from lambdas.service import Service
 from lambdas.withdrawals import Withdrawals
 from leaderboard.exports import to_csv, to_latex
 from leaderboard.families import RoleKind
 from leaderboard.last_quarter import MARK
 from leaderboard.measures import Direction, Estimate
 from leaderboard.publication import export_page
-from leaderboard.table import Board, Row, RowStatus
+from leaderboard.rows import Board, Row, RowStatus
 from simulator.cli.stores import JsonOption, StoreOption, open_existing_store
 from simulator.tasks import DEFAULT_STORE
 
 SPARKLINE_BARS = "▁▂▃▄▅▆▇█"
 CURVE_WIDTH = 12  # bars of a curve
 HEADINGS = (
-    *("#", "system", "participant", "reward", "mean", "95 %", "gain", "regret", "gap", "full"),
+    *("#", "system", "participant", "reward", "mean", "95 %", "s.d.", "gain", "regret", "gap", "full"),
     *("BLEU", "late BLEU", "length", "late length", "1 word", "held-out", "held-out gain", "S", "curve"),
 )
 ORACLE_HEADINGS, PASS_HEADINGS = ("regret", "gap"), ("held-out", "held-out gain")  # where there are any
@@ -43,11 +44,12 @@ DROPPED_COLUMNS = dict.fromkeys(
     ("participant", "held-out gain", "S", "curve", "held-out", "regret", "1 word"), NAME_WIDTH
 )
 DROPPED_COLUMNS |= dict.fromkeys(
-    ("late length", "gain", "95 %", "reward", "full", "length", "gap", "late BLEU", "BLEU"), NARROW_NAME_WIDTH
+    ("late length", "gain", "s.d.", "95 %", "reward", "full", "length", "gap", "late BLEU", "BLEU"), NARROW_NAME_WIDTH
 )
 EXPLANATIONS = {
     "#": "rank; runs with the same letter do not differ significantly from the best of them",
-    "95 %": "half the width of the confidence interval of the mean",
+    "95 %": "half the width of the confidence interval of the mean, over sentences",
+    "s.d.": "standard deviation of the mean between seeds; 95 % of such a row covers sentences and seeds",
     "gain": "mean reward minus that of the baseline",
     "gap": "share of the gap between baseline and oracle that is closed",
     "full": "gain as a share of what the full-information run gained",
@@ -71,6 +73,9 @@ def leaderboard(
     as_json: JsonOption = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, for spreadsheets.")] = False,
     as_latex: Annotated[bool, typer.Option("--latex", help="Print a LaTeX table, for papers.")] = False,
+    each_seed: Annotated[
+        bool, typer.Option("--each-seed", help="Also list the seeds of a system, below their mean.")
+    ] = False,
     figures: Annotated[Path | None, typer.Option(help="Write the figures to this folder, as SVG, PNG and PDF.")] = None,
     html: Annotated[
         Path | None, typer.Option(help="Write the web page with the data of this phase to this folder.")
@@ -86,7 +91,7 @@ def leaderboard(
     if figures is not None:
         _save_figures(board, figures)
     if html is not None:
-        export_page(board, html)
+        export_page(board, html, _task_info(store))
         typer.echo(f"{html / 'index.html'} (open it through a web server)", err=True)
         if board.state != "closed":
             typer.echo(
@@ -97,11 +102,11 @@ def leaderboard(
     if as_json:
         typer.echo(json.dumps(board.as_dict(), ensure_ascii=False))
     elif as_csv:
-        typer.echo(to_csv(board), nl=False)
+        typer.echo(to_csv(board, each_seed=each_seed), nl=False)
     elif as_latex:
-        typer.echo(to_latex(board), nl=False)
+        typer.echo(to_latex(board, each_seed=each_seed), nl=False)
     elif figures is None and html is None:
-        print_board(board, Console())
+        print_board(board, Console(), each_seed=each_seed)
 
 
 def load_board(phase: str, store: str) -> Board:
@@ -119,6 +124,15 @@ def load_board(phase: str, store: str) -> Board:
         opened.close()
 
 
+def _task_info(store: str) -> dict[str, Any]:
+    """Return what the task says about itself, for the header of the page."""
+    opened = open_existing_store(store)
+    try:
+        return Service(opened).task().as_dict()
+    finally:
+        opened.close()
+
+
 def _save_figures(board: Board, folder: Path) -> None:
     from leaderboard.figures import save_figures  # altair is slow to import
 
@@ -129,11 +143,16 @@ def _save_figures(board: Board, folder: Path) -> None:
         typer.echo(str(path), err=True)
 
 
-def print_board(board: Board, console: Console) -> None:
+def print_board(board: Board, console: Console, *, each_seed: bool = False) -> None:
     """Print the table with small curves, and explain its columns."""
-    curves = {row.run: _mean_rewards(row, board.checkpoints) for row in board.rows}
+    shown = board.unfolded() if each_seed else board.rows
+    curves = {row.run: _mean_rewards(row, board.checkpoints) for row in shown}
     scale = max((value for curve in curves.values() for value in curve), default=0.0)
-    rows = [({**_cells(row), "curve": sparkline(curves[row.run], scale)}, _style(row)) for row in board.rows]
+    seeds = {seed.run for row in board.rows for seed in row.seeds}
+    rows = [
+        ({**_cells(row), "curve": sparkline(curves[row.run], scale)}, "dim" if row.run in seeds else _style(row))
+        for row in shown
+    ]
     headings = _headings(board)
     all_headings = list(headings)
     unlimited = console.options.update(max_width=sys.maxsize)
@@ -149,6 +168,8 @@ def print_board(board: Board, console: Console) -> None:
             if heading in EXPLANATIONS:
                 console.print(f"{heading}: {EXPLANATIONS[heading]}", style="dim", highlight=False)
         dropped = [heading for heading in all_headings if heading not in headings]
+        if board.has_seeds and not each_seed:
+            console.print("--each-seed lists the seeds of a system below their mean", style="dim", highlight=False)
         if dropped:
             note = f"not shown, because the terminal is narrow: {', '.join(dropped)}"
             console.print(note, style="dim", highlight=False)
@@ -169,6 +190,8 @@ def _headings(board: Board) -> list[str]:
         missing.update(PASS_HEADINGS)
     if not any(row.reward_gain for row in board.rows):
         missing.add("gain")
+    if not board.has_seeds:
+        missing.add("s.d.")
     if not any(row.role is RoleKind.FULL_INFORMATION for row in board.rows):
         missing.add("full")
     return [heading for heading in HEADINGS if heading not in missing]
@@ -253,8 +276,9 @@ def _cells(row: Row) -> dict[str, str | Text]:
         "reward": f"{row.reward:,.1f}",
         "mean": f"{row.mean_reward:.4f}",
         "95 %": half,
+        "s.d.": "" if row.seed_deviation is None else f"{row.seed_deviation:.4f}",
         "regret": "" if row.regret is None else f"{row.regret.value:.4f}",
-        "gain": "" if row.reward_gain is None else f"{row.reward_gain.value:+.4f}",
+        "gain": "" if row.reward_gain is None else f"{row.reward_gain.value:+z.4f}",
         "gap": _share(row.gap_closed),
         "full": _share(row.full_information_share),
         "BLEU": _measure(row.measures["bleu"], intervals=False),
@@ -263,13 +287,13 @@ def _cells(row: Row) -> dict[str, str | Text]:
         "late length": _ratio(late.length_ratio if late else None),
         "1 word": _share(row.single_words),
         "held-out": "" if last is None else f"{last.corpus_bleu:.1f}",
-        "held-out gain": "" if last is None else f"{last.relative_corpus_bleu:+.1f}",
+        "held-out gain": "" if last is None else f"{last.relative_corpus_bleu:+z.1f}",
         "S": _measure(row.measures["slope"], intervals=False),
     }
 
 
 def _share(share: float | None) -> str:
-    return "" if share is None else f"{share:.1%}"
+    return "" if share is None else f"{share:z.1%}"
 
 
 def _ratio(ratio: float | None) -> str:
@@ -279,6 +303,8 @@ def _ratio(ratio: float | None) -> str:
 def _system(row: Row) -> Text:
     """Return the name of a system, with its role and how far it has come."""
     marks = [row.role.value] if row.role is not RoleKind.CONTESTANT else []
+    if row.seeds:
+        marks.append(f"{len(row.seeds)} seeds")
     if row.status is not RowStatus.FINISHED:
         marks.append(f"{row.status.value} at {row.progress:.0%}")
     return Text(_printable(row.system) + (f" ({', '.join(marks)})" if marks else ""))

@@ -20,6 +20,7 @@ from simulator.cli.folders import DEFAULT_MODELS, DEFAULT_RUNS, ModelsOption, Ru
 from simulator.cli.progress_bars import load_with_progress, run_bars
 from simulator.cli.stores import JsonOption, StoreOption, open_existing_store, open_or_create_store
 from simulator.tasks import DEFAULT_STORE
+from simulator.tracking import check_tracker
 
 if TYPE_CHECKING:
     from simulator.competition import Competition, RunStatus
@@ -29,6 +30,22 @@ TASK_ADVICE = "--task FOLDER loads a task first"
 SystemName = Annotated[str, typer.Argument(metavar="SYSTEM", help="The system; `banditmt systems` lists them.")]
 SystemNames = Annotated[
     list[str], typer.Argument(metavar="SYSTEM...", help="The systems; `banditmt systems` lists them.")
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Change a setting of the system; can be repeated. `banditmt systems --show SYSTEM` lists them.",
+        show_default=False,
+    ),
+]
+ConfigOption = Annotated[
+    Path | None, typer.Option("--config", help="A TOML file of settings; --set overrides it.", show_default=False)
+]
+TrackOption = Annotated[
+    str | None,
+    typer.Option("--track", help="Also log to tensorboard, mlflow or wandb; each needs its extra.", show_default=False),
 ]
 PhaseOption = Annotated[str, typer.Option("--phase", help="The phase: mock, dev or training.")]
 TaskOption = Annotated[Path | None, typer.Option("--task", help="Load this task into the store first.")]
@@ -52,9 +69,15 @@ def play(
     url: UrlOption = None,
     api_key: ApiKeyOption = None,
     name: Annotated[
-        str, typer.Option(help="The name on the leaderboard. Default: SYSTEM, or SYSTEM.sN with another seed than 1.")
+        str,
+        typer.Option(
+            help="The name on the leaderboard. Default: SYSTEM, changed settings, and .sN with another seed than 1."
+        ),
     ] = "",
     seed: Annotated[int, typer.Option(help="The random seed of the learner.", min=0)] = 1,
+    assignments: SetOption = None,
+    config: ConfigOption = None,
+    track: TrackOption = None,
     models: ModelsOption = DEFAULT_MODELS,
     runs: RunsOption = DEFAULT_RUNS,
     as_json: JsonOption = False,
@@ -62,8 +85,8 @@ def play(
     """Play one run. If it is interrupted, the same command resumes it."""
     from simulator.competition import Competition, play_run, seeded_run
 
-    competition = Competition(store, phase, models, runs)
-    spec = seeded_run(system, seed)
+    competition = Competition(store, phase, models, runs, tracker=_check_tracker(track))
+    spec = seeded_run(system, seed, _settings(config, assignments))
     spec = replace(spec, name=name) if name else competition.under_begun_names([spec])[0]
     check_name(spec.label, "system")
     competition = _at_service(context, competition, [system], task, url, api_key)
@@ -83,7 +106,10 @@ def compete(
     seeds: Annotated[
         int, typer.Option(help="The number of runs of each system with randomness: seeds 1 to N.", min=1)
     ] = 1,
+    assignments: SetOption = None,
+    config: ConfigOption = None,
     processes: Annotated[int | None, typer.Option(help="Runs at a time. Default: the number of cores.", min=1)] = None,
+    track: TrackOption = None,
     models: ModelsOption = DEFAULT_MODELS,
     runs: RunsOption = DEFAULT_RUNS,
     as_json: JsonOption = False,
@@ -91,12 +117,26 @@ def compete(
     """Play many runs side by side. If it is interrupted, the same command resumes it."""
     from simulator import competition as competitions
 
-    competition = competitions.Competition(store, phase, models, runs)
-    specs = competition.under_begun_names(competitions.run_specs(systems, seeds))
+    competition = competitions.Competition(store, phase, models, runs, tracker=_check_tracker(track))
+    specs = competition.under_begun_names(competitions.run_specs(systems, seeds, _settings(config, assignments)))
     competition = _at_service(context, competition, systems, task, url, api_key)
     with run_bars(competition, specs) as watch:
         statuses = competitions.compete(competition, specs, processes=processes, watch=watch)
     _print_results(statuses, as_json=as_json)
+
+
+def _check_tracker(name: str | None) -> str | None:
+    """Return the name of a tracker; raise TrackingError if it cannot be used, before anything is begun."""
+    if name is not None:
+        check_tracker(name)
+    return name
+
+
+def _settings(config: Path | None, assignments: Sequence[str] | None) -> dict[str, str]:
+    """Return the settings of a file and of the command line, which has the last word."""
+    from learners.settings import parse_assignments, read_settings
+
+    return {**(read_settings(config) if config else {}), **parse_assignments(assignments or ())}
 
 
 def _at_service(
@@ -178,6 +218,7 @@ def _as_json(status: "RunStatus") -> dict[str, object]:
         "system": status.spec.system,
         "name": status.spec.label,
         "seed": status.spec.seed,
+        "settings": dict(status.spec.settings),
         "state": status.state,
         "rounds": status.rounds,
         "total": status.total,

@@ -161,8 +161,8 @@ def run_bars(competition: "Competition", specs: Sequence["RunSpec"]) -> Iterator
 
 
 @contextmanager
-def pair_bar(job: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """Yield a callback that receives the number of further pairs that are done, and shows them."""
+def count_bar(job: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+    """Yield a callback that receives the number of further pairs or rounds that are done, and shows them."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

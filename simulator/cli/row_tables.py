@@ -14,7 +14,7 @@ def print_rows(rows: list[dict[str, Any]], columns: list[str], as_json: bool) ->
     if as_json:
         typer.echo(json.dumps(rows))
         return
-    table = Table(*(Column(column, no_wrap=column == columns[0]) for column in columns), box=None)
+    table = Table(*(Column(column, overflow="fold", no_wrap=column == columns[0]) for column in columns), box=None)
     for row in rows:
         table.add_row(*(Text(_text(row[column])) for column in columns))
     Console().print(table)

@@ -4,30 +4,37 @@ import errno
 import ipaddress
 import json
 import logging
+import random
 import signal
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from threading import Event
 from typing import Annotated
 
 import typer
 
 from corpora.scales import SCALES, ScaleName
 from corpora.synthesis import synthesise_task
+from lambdas.chain import LedgerKey
 from lambdas.registry import Registry, RegistryError
 from lambdas.service import Service
 from lambdas.store import Store
+from lambdas.store.sqlite import SQLiteStore
 from learners.interrupts import deferred_interrupts
 from simulator.cli.corpus_tables import task_summary
-from simulator.cli.progress_bars import load_with_progress, pair_bar
+from simulator.cli.progress_bars import count_bar, load_with_progress
 from simulator.cli.stores import StoreOption, open_or_create_store
+from simulator.cloud.connections import ConnectionCounts
 from simulator.cloud.http_server import HttpServer, access_log, running
 from simulator.cloud.local_cloud import local_server, set_environment
+from simulator.cloud.server_processes import ServerProcesses, stay_on_cpu, usable_cpus
 from simulator.cloud.template import SamTemplate
 from simulator.errors import ServeError
 from simulator.tasks import DEFAULT_STORE, DEMO_TASK, is_loaded, out_of_domain_files
 
 FIRST_PARTICIPANT = "local"
+MAX_PROCESSES = 16  # more would wait for each other's commits
 LOCAL_STAGE = "local"  # prints the first key; the output of other stages may go to a log
 
 
@@ -46,23 +53,66 @@ def serve(
     access: Annotated[
         str, typer.Option("--access-log", help="Append a line per request to this file; - for the terminal.")
     ] = "",
+    processes: Annotated[
+        int | None,
+        typer.Option(
+            help="How many processes serve the port. Default: one per CPU on a SQLite store with synchronous=normal, "
+            "otherwise one.",
+            min=1,
+            max=MAX_PROCESSES,
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the address and the first key as JSON.")] = False,
 ) -> None:
     """Run the service and the leaderboard page until Ctrl-C."""
     template = SamTemplate.load(stage)  # first, because the stage may not exist
+    ledger_key = LedgerKey.from_environment()  # its file may not exist
     opened = open_or_create_store(store)
     try:
+        count = _process_count(opened, processes)
         served = _load_task(opened, task)
         files = {} if served is None else out_of_domain_files(served)
         set_environment(template)
-        server = _listen(template, Service(opened, serves_out_of_domain=bool(files)), host, port, files)
-        with _logging(access), deferred_interrupts((signal.SIGINT, signal.SIGTERM)) as interrupted, running(server):
+        service = Service(opened, ledger_key=ledger_key, serves_out_of_domain=bool(files))
+        server = _listen(template, service, host, port, files)
+        stop_signals = (signal.SIGINT, signal.SIGTERM)
+        with _logging(access), deferred_interrupts(stop_signals) as interrupted, _running(server, count) as watch:
             api_key = _first_key(opened) if stage == LOCAL_STAGE else None
             _announce(server, store, api_key, as_json=as_json)
-            interrupted.wait()
+            watch(interrupted)
     finally:
         opened.close()
     typer.echo("stopped", err=True)
+
+
+def _process_count(store: Store, requested: int | None) -> int:
+    """Return how many processes serve: those that were requested, or what is fastest for the store."""
+    file = store if isinstance(store, SQLiteStore) and store.is_file else None
+    if requested is None:
+        return min(len(usable_cpus()), MAX_PROCESSES) if file and file.synchronous == "normal" else 1
+    if requested > 1 and file is None:
+        raise ServeError("several processes can serve only a SQLite store in a file: leave out --processes")
+    return requested
+
+
+@contextmanager
+def _running(server: HttpServer, count: int) -> Iterator[Callable[[Event], object]]:
+    """Run a server in this process, or in several; yield what waits for an interrupt."""
+    if count == 1:
+        stay_on_cpu(random.choice(usable_cpus()))
+        with running(server):
+            yield Event.wait
+        return
+
+    server.peers = counts = ConnectionCounts(count)
+
+    def serve_until(number: int, stopped: Event) -> None:
+        counts.use(number)
+        with running(server):
+            stopped.wait()
+
+    with closing(server.socket), ServerProcesses(count, serve_until) as processes:
+        yield processes.watch
 
 
 def _load_task(store: Store, task: Path | None) -> Path | None:
@@ -83,7 +133,7 @@ def _load_task(store: Store, task: Path | None) -> Path | None:
 
 def _generate_demo_task(path: Path) -> None:
     scale = SCALES[ScaleName.DEMO]
-    with pair_bar("generating", total=scale.lines) as advance:
+    with count_bar("generating", total=scale.lines) as advance:
         task = synthesise_task(path, scale, processes=2, progress=advance)
     typer.echo(task_summary(task), err=True)  # the first line of standard output is the address
 
@@ -109,13 +159,14 @@ def _listen(
 
 
 def _announce(server: HttpServer, store: str, api_key: str | None, *, as_json: bool) -> None:
+    if not _is_loopback(str(server.server_address[0])):
+        warning = "other machines can reach this address, and keys are sent unencrypted: put a TLS proxy in front"
+        typer.echo(warning, err=True)
     if as_json:
         first_key = {} if api_key is None else {"participant": FIRST_PARTICIPANT, "api_key": api_key}
         typer.echo(json.dumps({"url": server.url, "store": store, **first_key}))
         return
     typer.echo(f"serving {store} at {server.url} (stop with Ctrl-C)")
-    if not _is_loopback(str(server.server_address[0])):
-        typer.echo("other machines can reach this address, and keys are sent unencrypted: put a TLS proxy in front")
     typer.echo(f"leaderboard page: {server.url}/")
     if api_key is None:
         typer.echo(f"to add a participant: banditmt admin participant add NAME --store {store}")

@@ -45,8 +45,8 @@ def installed(environment):
 
 
 def example(readme, language):
-    """Return the only code block in this language."""
-    [block] = re.findall(rf"^```{language}\n(.*?)^```", readme.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    """Return the first code block in this language."""
+    block, *_ = re.findall(rf"^```{language}\n(.*?)^```", readme.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
     return block
 
 

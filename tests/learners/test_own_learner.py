@@ -1,6 +1,7 @@
 """docs/own-learner.md: its learners run as printed, and resume exactly wherever they are killed."""
 
 import re
+import sys
 import textwrap
 from pathlib import Path
 
@@ -13,11 +14,14 @@ import banditmt_client
 from banditmt_client import Client
 from learners.contract import Learner
 from learners.loop import play
+from learners.seed_models.store import ModelStore
+from learners.settings import list_settings
 from learners.snapshot import Snapshot
+from learners.systems.registry import find_system
 from tests.client_sdk.fake_service import FakeConnection, FakeService
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "own-learner.md").read_text()
-PROGRAM, MEMORY, METHODS = re.findall(r"^ *```python\n(.*?)^ *```", DOCUMENT, re.MULTILINE | re.DOTALL)
+PROGRAM, MEMORY, METHODS, OUTSIDE = re.findall(r"^ *```python\n(.*?)^ *```", DOCUMENT, re.MULTILINE | re.DOTALL)
 SENTENCES = [f"größe {number % 5} rot" for number in range(20)]
 CANDIDATES = {"rot": ["red", "rot"], "größe": ["size", "greatness"]}
 
@@ -81,6 +85,18 @@ def test_the_translation_memory_in_the_document_repeats_post_edits(tmp_path):
     bandit = FakeService(sources)
     play(namespace["TranslationMemory"](), open_run(bandit), tmp_path / "bandit")
     assert [translation for _, translation, _ in bandit.ledger] == sources
+
+
+def test_the_module_in_the_document_is_played_by_name(tmp_path, monkeypatch):
+    (tmp_path / "first_words.py").write_text(OUTSIDE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    system = find_system("first_words:FirstWords").with_settings({"words": "2"})
+    (setting,) = list_settings(system.config)
+    assert (setting.text, setting.why) == ("2", "of the source that are proposed: the rest is cut off")
+    service = FakeService(["rot und blau", "rot"])
+    play(system.new_learner(ModelStore(tmp_path), 1), open_run(service), tmp_path / "run")
+    assert [translation for _, translation, _ in service.ledger] == ["rot und", "rot"]
 
 
 def test_the_methods_in_the_document_store_a_network(tmp_path):

@@ -33,7 +33,14 @@ def references(pairs, phase="dev"):
 
 # The rounds of the dev phase: sentences, an unknown word and a long one, twice.
 ROUNDS = 2 * [*sentences(4, seed=8), ("xk-77 ☃", "xk-77 ☃"), ("rot " * 300, "red " * 300)]
-TEXTS = TrainingTexts(sentences(200), sentences(100, seed=1), {"dev": references(ROUNDS)})
+DOCUMENTS = [sentences(5, seed=number) for number in range(20, 26)]
+TEXTS = TrainingTexts(
+    sentences(200),
+    sentences(100, seed=1),
+    {"dev": references(ROUNDS)},
+    served_sources=[source for source, _ in sentences(60, seed=2)],
+    documents=DOCUMENTS,
+)
 
 
 @cache

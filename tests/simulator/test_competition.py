@@ -155,12 +155,101 @@ def test_a_model_that_diverges_stops_its_run_and_its_rounds_are_kept(competition
         play_run(here, spec)
 
 
+def board(competition):
+    """Return the names and descriptions of the systems on the leaderboard."""
+    with closing(open_store(competition.store)) as store:
+        record, scoreboard = Registry(store).phase("dev"), Scoreboard(store)
+        assert record is not None
+        scoreboard.catch_up(record)
+        return [(row.system, row.system_description) for row in scoreboard.board(record).rows]
+
+
+def test_settings_name_the_run_and_only_the_same_ones_resume_it(competition, tmp_path):
+    here = new_ledger(competition, tmp_path)
+    spec = seeded_run("BNMT-EL-CV", 2, {"optimiser.learning_rate": "1e-3", "batch": "1"})  # a batch of 1 is the default
+    assert (spec.label, spec.settings) == (
+        "BNMT-EL-CV+optimiser.learning_rate-0.001.s2",
+        (("optimiser.learning_rate", "0.001"),),
+    )
+    (end,) = compete(here, [spec], processes=1)
+    assert (end.state, end.rounds) == (PlayState.FINISHED, ROUNDS)
+    assert board(here) == [(spec.label, "BNMT-EL-CV with optimiser.learning_rate=0.001")]
+    details = RunFolder(here.run_folder(spec)).details()
+    assert details is not None
+    assert details.settings["setting optimiser.learning_rate"] == "0.001"
+    plain = play_run(here, seeded_run("BNMT-EL-CV", 2))
+    assert plain.reward != end.reward
+    for settings in ({}, {"batch": "2"}):
+        other = replace(seeded_run("BNMT-EL-CV", 2, settings), name=spec.label)
+        with pytest.raises(SnapshotError, match=r"was begun with setting optimiser.learning_rate '0\.001', not None"):
+            play_run(here, other)
+
+
+def test_a_killed_run_with_settings_resumes_exactly(competition, tmp_path):
+    here, whole = (new_ledger(competition, tmp_path / folder) for folder in ("here", "whole"))
+    spec = seeded_run("BNMT-EL-VALUE", 1, {"batch": "3", "replay_batch": "2"})
+    play_run(whole, spec)
+
+    def interrupt(status):
+        if status.rounds >= 7:
+            raise KeyboardInterrupt
+
+    assert play_run(here, spec, watch=interrupt).state is PlayState.INTERRUPTED
+    assert play_run(here, spec).state is PlayState.FINISHED
+    assert journal(here, spec) == journal(whole, spec)
+    assert final_state(here, spec) == final_state(whole, spec)
+
+
+PLUGIN = """
+from dataclasses import dataclass
+from learners.contract import Learner
+
+@dataclass(frozen=True)
+class Config:
+    words: int = 2  # of the source that are proposed
+
+class FirstWords(Learner):
+    def __init__(self, config: Config):
+        self.words, self.rounds = config.words, 0
+
+    def propose(self, sentence):
+        return " ".join(sentence.source.split()[: self.words])
+
+    def update(self, sentence, translation, feedback):
+        self.rounds += 1
+"""
+
+
+def test_a_learner_from_outside_plays_in_its_own_process_and_resumes(competition, tmp_path, monkeypatch):
+    (tmp_path / "opening_words.py").write_text(PLUGIN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    here = new_ledger(competition, tmp_path / "here")
+    specs = run_specs(["opening_words:FirstWords", "copy-source"], seeds=3)
+    assert [spec.label for spec in specs] == ["FirstWords", "copy-source"]
+    assert [end.state for end in compete(here, specs, processes=2)] == [PlayState.FINISHED] * 2
+    assert {len(translation.split()) for _, translation, _ in journal(here, specs[0])} == {2}
+    again = play_run(here, specs[0])
+    assert (again.state, again.rounds) == (PlayState.FINISHED, ROUNDS)
+    with pytest.raises(SnapshotError, match="was begun with setting words None, not '1'"):
+        play_run(here, replace(seeded_run("opening_words:FirstWords", 1, {"words": "1"}), name="FirstWords"))
+
+
 def test_a_finished_run_is_not_played_again(competition, tmp_path):
     here, spec = new_ledger(competition, tmp_path), RunSpec("copy-source")
     first, before = play_run(here, spec), journal(here, spec)
     again = play_run(here, spec)
     assert (again.state, again.rounds, again.reward) == (PlayState.FINISHED, ROUNDS, pytest.approx(first.reward))
     assert journal(here, spec) == before
+
+
+def test_the_budget_of_participants_does_not_limit_a_competition_of_the_organiser(tmp_path):
+    """Training has held-out passes and exact scores, so a participant may play one system there."""
+    training = make_competition(tmp_path, phase="training")
+    with closing(open_store(training.store)) as store:
+        assert Registry(store).require_phase("training").runs == 1
+    specs = [RunSpec("copy-source", 1, f"copy-{number}") for number in range(5)]
+    assert {play_run(training, spec).state for spec in specs} == {PlayState.FINISHED}
 
 
 def test_run_folders_of_another_ledger_are_refused(competition, tmp_path):

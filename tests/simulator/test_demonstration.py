@@ -8,7 +8,7 @@ from lambdas.registry import Registry
 from lambdas.service import Service
 from lambdas.store import open_store
 from leaderboard.metrics.bootstrap import Difference
-from leaderboard.table import Row
+from leaderboard.rows import Row
 from simulator.demonstration import LearnerGain, finished_rows, learner_gains
 from tests.lambdas import tasks
 

@@ -176,7 +176,7 @@ def test_phases(store, client):
     client.open_run(phase="mock", system="copy")
     feedback = ("bandit", "sentence-bleu", SENTENCE_BLEU.signature)
     assert client.phases() == [
-        PhaseInfo("training", "open", 4, False, *feedback, runs_left=100),
+        PhaseInfo("training", "open", 4, False, *feedback, runs_left=3),
         PhaseInfo("mock", "open", 5, True, *feedback, runs_left=2),
         PhaseInfo("dev", "open", 14, True, *feedback, runs_left=1_000),
     ]

@@ -6,25 +6,29 @@ from unittest.mock import Mock
 import pytest
 
 from leaderboard.families import HOUSE_PARTICIPANT, RoleKind, default_role
+from learners.adaptation.statistical.learners import UnfairSmt
 from learners.bandit.expected_loss import ExpectedLossConfig, ExpectedLossLearner
 from learners.bandit.gradient import GradientLearner
-from learners.bandit.optimiser import Method
+from learners.bandit.optimiser import Method as OptimiserMethod
 from learners.bandit.safeguards import SafeguardConfig
 from learners.bandit.self_imitation import SelfImitationConfig
-from learners.contract import PLACEHOLDER, Proposal, Sentence, StaticSystem, as_proposal
+from learners.context.playing import ContextPlayer
+from learners.contract import PLACEHOLDER, Feedback, Proposal, Sentence, StaticSystem, as_proposal
 from learners.errors import ReferencesError, UnknownSystemError
 from learners.nmt.static import StaticTranslator
+from learners.offline.estimators import Method
 from learners.oracles.k_best import KBestOracle
 from learners.sampling_control import SamplingControl
 from learners.seed_models.catalogue import BNMT
 from learners.seed_models.store import ModelStore
 from learners.snapshot import Snapshot
+from learners.systems.adaptation import PostEditSystem
 from learners.systems.registry import FAMILIES, SYSTEMS, find_system
 from learners.systems.system import BanditSystem
 from task.limits import is_log_probability
 from tests.learners import tiny
 from tests.learners.nmt.toys import TINY, tiny_translator
-from tests.learners.rounds import propose, update
+from tests.learners.rounds import propose
 
 ROLES = {  # on the leaderboard, of the systems that are no contestants
     "copy-source": RoleKind.BASELINE,
@@ -36,6 +40,10 @@ ROLES = {  # on the leaderboard, of the systems that are no contestants
     "BNMT-oracle": RoleKind.ORACLE,
     "SMT-static": RoleKind.BASELINE,
     "SMT-oracle": RoleKind.ORACLE,
+    "CONTEXT-static": RoleKind.BASELINE,
+    "CONTEXT-concat": RoleKind.CONTROL,
+    "CONTEXT-s-hier-to-2.tied": RoleKind.CONTROL,
+    "CONTEXT-cadec": RoleKind.CONTROL,
     "BNMT-k-best-oracle": RoleKind.K_BEST_ORACLE,
     "BNMT-full-information": RoleKind.FULL_INFORMATION,
     "BNMT-sampling": RoleKind.CONTROL,
@@ -47,6 +55,15 @@ ROLES = {  # on the leaderboard, of the systems that are no contestants
     "SMT-sampling": RoleKind.CONTROL,
     "SMT-k-best-sampling": RoleKind.CONTROL,
     "SMT-perturbed": RoleKind.CONTROL,
+    "SMT-SPLIT-static": RoleKind.BASELINE,
+    "SMT-SPLIT-oracle": RoleKind.ORACLE,
+    "SMT-SPLIT-k-best-oracle": RoleKind.K_BEST_ORACLE,
+    "SMT-SPLIT-full-information": RoleKind.FULL_INFORMATION,
+    "ADAPT-none": RoleKind.BASELINE,
+    "BNMT-ADAPT-full-information": RoleKind.FULL_INFORMATION,
+    "SMT-BG": RoleKind.BASELINE,
+    "SMT-FG-UNFAIR": RoleKind.ORACLE,
+    "SMT-ADAPT-full-information": RoleKind.FULL_INFORMATION,
 }
 NAMES = [
     "copy-source",
@@ -67,6 +84,7 @@ NAMES = [
     "BNMT-EL-CV",
     "BNMT-SZO-CV",
     "BNMT-EL-VALUE",
+    "BNMT-IMPUTE",
     "BNMT-REPLAY",
     "SMT-static",
     "SMT-oracle",
@@ -79,25 +97,65 @@ NAMES = [
     "SMT-EL-CV-ADAM",
     "SMT-SZO-CV-ADAM",
     "SMT-EL-WORDS",
+    "SMT-SPLIT-static",
+    "SMT-SPLIT-oracle",
+    "SMT-SPLIT-k-best-oracle",
+    "SMT-SPLIT-full-information",
+    "SMT-LINEAR",
+    "SMT-IMPUTE",
+    "CHAMPION",
     "LIMSI-UCB1",
     "LIMSI-UCB1-SAMPLING",
     "LIMSI-UCB1-SELECT",
+    "UMD-domain-adaptation",
+    "UMD-domain-adaptation-online",
+    "UMD-reinforce",
+    "UMD-reinforce2",
+    *(f"OFFLINE-{method.upper()}" for method in Method),
+    *(f"OFFLINE-SMT-{method.upper()}" for method in Method),
+    "ADAPT-none",
+    "ADAPT-memory",
+    "ADAPT-full",
+    "ADAPT-bias",
+    "ADAPT-top",
+    "ADAPT-fixed",
+    "ADAPT-lasso",
+    "BNMT-ADAPT-full-information",
+    "SMT-BG",
+    "SMT-ADAPTING",
+    "SMT-FG-FAIR",
+    "SMT-FG-UNFAIR",
+    "SMT-ADAPT-full-information",
+    "CONTEXT-static",
+    "CONTEXT-concat",
+    "CONTEXT-s-hier-to-2.tied",
+    "CONTEXT-cadec",
 ]
 SAMPLERS = {
-    *("WNMT-EL", "BNMT-EL", "BNMT-EL-CV", "BNMT-EL-VALUE"),
+    *("WNMT-EL", "BNMT-EL", "BNMT-EL-CV", "BNMT-EL-VALUE", "BNMT-IMPUTE", "UMD-reinforce", "UMD-reinforce2"),
     *("SMT-EL-CV-ADADELTA", "SMT-EL-CV-ADAM", "SMT-EL-WORDS", "LIMSI-UCB1-SAMPLING"),
     *("WNMT-sampling", "BNMT-sampling", "BNMT-sampling-T1", "SMT-sampling", "SMT-k-best-sampling"),
 }
-SLOW_STARTERS = {"SMT-EL-WORDS", "SMT-full-information"}  # learns only where words have more than one translation
+SLOW_STARTERS = {
+    "UMD-domain-adaptation-online",
+    "SMT-EL-WORDS",
+    "SMT-full-information",
+}  # learns only where words have more than one translation
 SOURCES = [source for source, _ in tiny.ROUNDS[:6]]
+POST_EDITS = dict(tiny.ROUNDS)
 
 
 def play(learner):
     proposed = []
     for source in SOURCES:
         proposed.append(propose(learner, source))
-        update(learner, source, proposed[-1], 1 / (1 + len(proposed[-1])))
+        learn(learner, source, proposed[-1], 1 / (1 + len(proposed[-1])))
     return proposed
+
+
+def learn(learner, source, translation, reward):
+    """Let a learner learn from a round of a phase that shows post-edits; most learners do not look at them."""
+    learner.update(Sentence(source), translation, Feedback(reward, POST_EDITS[source]))
 
 
 def test_all_systems_are_registered_under_their_published_names():
@@ -139,7 +197,7 @@ def test_systems_that_sample_log_a_probability_and_no_others(name, store):
     learner, proposals = find_system(name).new_learner(store, 1, "dev"), []
     for source in SOURCES[:4]:
         proposals.append(learner.propose(Sentence(source)))
-        update(learner, source, as_proposal(proposals[-1]).translation, 0.5)
+        learn(learner, source, as_proposal(proposals[-1]).translation, 0.5)
     assert isinstance(proposals[-1], Proposal) == (name in SAMPLERS)
     if name in SAMPLERS:
         logged = [one.log_probability for one in map(as_proposal, proposals) if one.log_probability is not None]
@@ -148,9 +206,12 @@ def test_systems_that_sample_log_a_probability_and_no_others(name, store):
 
 
 def learned_parameters(learner):
-    """Return what a learner changes: its parameters, or its regression."""
-    arrays = learner.save().arrays
-    return arrays["vector" if "vector" in arrays else "regression/moment"].tolist()
+    """Return what a learner changes: its parameters, its offsets, its regression or its memory."""
+    snapshot = learner.save()
+    for name in ("vector", "regression/moment", "linear/mean"):
+        if name in snapshot.arrays:
+            return snapshot.arrays[name].tolist()
+    return snapshot.values
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -160,7 +221,7 @@ def test_learners_change_a_copy_of_their_seed_model_and_static_systems_save_noth
     play(learner)
     if isinstance(learner, StaticSystem):
         assert learner.save() == Snapshot()
-    elif isinstance(learner, SamplingControl | KBestOracle):
+    elif isinstance(learner, SamplingControl | KBestOracle | UnfairSmt | ContextPlayer):
         assert not learner.save().arrays
     elif name not in SLOW_STARTERS:
         new = find_system(name).new_learner(store, 1, "dev")
@@ -176,15 +237,36 @@ def test_every_learner_has_a_control_with_the_same_search_that_does_not_learn():
         "BNMT-EL-CV": "BNMT-sampling-T1",
         "BNMT-SZO-CV": "BNMT-perturbed",
         "BNMT-EL-VALUE": "BNMT-sampling",
+        "BNMT-IMPUTE": "BNMT-sampling",
         "BNMT-REPLAY": "BNMT-static",
         "SMT-full-information": "SMT-static",
         "SMT-EL-CV-ADADELTA": "SMT-sampling",
         "SMT-EL-CV-ADAM": "SMT-sampling",
         "SMT-SZO-CV-ADAM": "SMT-perturbed",
         "SMT-EL-WORDS": "SMT-k-best-sampling",
+        "SMT-SPLIT-full-information": "SMT-SPLIT-static",
+        "SMT-LINEAR": "SMT-SPLIT-static",
+        "SMT-IMPUTE": "SMT-SPLIT-static",
+        "CHAMPION": "SMT-SPLIT-static",
         "LIMSI-UCB1": "SMT-static",
         "LIMSI-UCB1-SAMPLING": "SMT-static",
         "LIMSI-UCB1-SELECT": "SMT-static",
+        "UMD-domain-adaptation": "BNMT-control",
+        "UMD-domain-adaptation-online": "BNMT-static",
+        "UMD-reinforce": "BNMT-sampling-T1",
+        "UMD-reinforce2": "BNMT-sampling-T1",
+        **{f"OFFLINE-{method.upper()}": "BNMT-static" for method in Method},
+        **{f"OFFLINE-SMT-{method.upper()}": "SMT-static" for method in Method},
+        "ADAPT-memory": "ADAPT-none",
+        "ADAPT-full": "ADAPT-none",
+        "ADAPT-bias": "ADAPT-none",
+        "ADAPT-top": "ADAPT-none",
+        "ADAPT-fixed": "ADAPT-none",
+        "ADAPT-lasso": "ADAPT-none",
+        "BNMT-ADAPT-full-information": "BNMT-static",
+        "SMT-ADAPTING": "SMT-BG",
+        "SMT-FG-FAIR": "SMT-BG",
+        "SMT-ADAPT-full-information": "SMT-BG",
     }
     for control in controls.values():
         assert control is not None
@@ -194,7 +276,7 @@ def test_every_learner_has_a_control_with_the_same_search_that_does_not_learn():
 
 def test_the_systems_that_a_family_is_compared_with_belong_to_it():
     families = {system.family for system in SYSTEMS.values() if system.family}
-    assert {family.name for family in families} == {"WNMT", "BNMT", "SMT"}
+    assert {family.name for family in families} == {"WNMT", "BNMT", "SMT", "SMT-SPLIT", "ADAPT", "CONTEXT"}
     for family in families:
         compared = asdict(family)
         del compared["name"]
@@ -218,7 +300,7 @@ def config_of(name):
     return system.config
 
 
-@pytest.mark.parametrize(("name", "method"), [("WNMT-EL", Method.SGD), ("BNMT-EL", Method.ADAM)])
+@pytest.mark.parametrize(("name", "method"), [("WNMT-EL", OptimiserMethod.SGD), ("BNMT-EL", OptimiserMethod.ADAM)])
 def test_the_published_learners_are_set_as_published(name, method):
     config = config_of(name)
     assert isinstance(config, ExpectedLossConfig)
@@ -296,3 +378,19 @@ def test_the_word_model_replaces_unknown_words(store):
 def test_the_error_of_an_unknown_system_lists_all_names():
     with pytest.raises(UnknownSystemError, match="there is no system 'BNMT'; there are copy-source, word-for-word"):
         find_system("BNMT")
+
+
+def test_systems_that_learn_from_post_edits_say_so():
+    needing = {name for name, system in SYSTEMS.items() if system.needs_post_edits}
+    networks = {name for name in NAMES if name.startswith("ADAPT-")} - {"ADAPT-none"}
+    assert needing == networks | {"SMT-ADAPTING", "SMT-FG-FAIR"}
+
+
+def test_adaptation_is_set_as_published():
+    """Simianer et al. 2019, section 5.1."""
+    for name, rate in (("full", 0.01), ("top", 0.01), ("fixed", 0.01), ("lasso", 0.01), ("bias", 1.0)):
+        system = find_system(f"ADAPT-{name}")
+        assert isinstance(system, PostEditSystem)
+        config = system.config
+        assert (config.learning_rate, config.max_updates, config.target_perplexity) == (rate, 3, 2.0)
+        assert (config.max_norm, config.normalise) == (1.0, False)

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import groupby
 from pathlib import Path
 from types import ModuleType
 
@@ -54,6 +55,17 @@ def test_synth_writes_a_valid_task(tmp_path, capsys):
 
 
 ABOUT = ["--title", "Läden", "--contact", "org@example.org", "--out-of-domain-url", "https://example.org/news"]
+
+
+def test_dialogue_writes_a_task_that_can_be_scored_for_consistency(tmp_path, capsys):
+    arguments = ["--dev", "292", "--training", "1211", "--out-of-domain", "300", "--processes", "1"]
+    assert run(["corpus", "dialogue", "--out", str(tmp_path / "task"), *arguments]) == 0
+    assert "out-of-domain 300, mock 48, dev 292, training 1,211 lines" in capsys.readouterr().out
+    assert run(["corpus", "check", str(tmp_path / "task")]) == 0
+    sets = tmp_path / "task" / "contrastive"
+    assert run(["evaluate", "contrastive", "--set", str(sets), "--lines", str(tmp_path / "lines")]) == 0
+    assert run(["corpus", "dialogue", "--out", str(tmp_path / "task")]) == 1
+    assert "already exists" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("fake_generator")
@@ -225,14 +237,21 @@ def test_importing_an_exported_text_as_tokenised_changes_nothing(tmp_path):
     assert texts[0][0] == ('ware a : " neu " , z. b.', "it 's the king 's good a & don 't", "")
 
 
+def test_import_without_out_of_domain_text_says_what_is_missing(tmp_path, capsys, tsv):
+    arguments = ["--source", "de", "--target", "en", "--in-domain", str(tsv), "--processes", "1"]
+    assert run(["corpus", "import", "--out", str(tmp_path / "task"), *arguments]) == 0
+    assert "no seed model can be trained on this task: only copy-source" in capsys.readouterr().err
+
+
 def test_import_warns_of_text_without_spaces(tmp_path, capsys, tsv):
     rows = [line.split("\t") for line in tsv.read_text().splitlines()][:1050]
     tsv.write_text("".join(f"{row[0]}\tชุดเดรสสีแดงนี้เหมาะสำหรับฤดูร้อน\n" for row in rows))
     arguments = ["--source", "de", "--target", "th", "--in-domain", str(tsv), "--processes", "1"]
     assert run(["corpus", "import", "--out", str(tmp_path / "task"), *arguments]) == 0
-    assert capsys.readouterr().err == (
+    warning, *_ = capsys.readouterr().err.splitlines()
+    assert warning == (
         "warning: the text in th has no spaces between words, but scores count tokens that spaces separate: segment it"
-        " into words first, and import it with banditmt corpus import --tokenised\n"
+        " into words first, and import it with banditmt corpus import --tokenised"
     )
 
 
@@ -302,19 +321,67 @@ def test_debian_refuses_invalid_options_before_it_downloads(tmp_path, capsys, mo
     assert error.count("\n") == 1
 
 
+class FakeApt:
+    """An apt that has all packages but the first of each list."""
+
+    def __init__(self, cache: Path, languages: tuple[str, str]) -> None:
+        assert (cache.name, languages[1]) == ("cache", "en")
+
+    def update(self) -> None: ...
+
+    def locate(self, names: list[str]) -> tuple[list[Package], list[str]]:
+        return [Package(name, f"{name}.deb", 10, None) for name in names[1:]], names[:1]
+
+    def fetch(self, packages: list[Package], progress: Callable[[int], None]) -> None:
+        progress(10 * len(packages))
+
+
+@pytest.mark.parametrize("language", ["de", "it"])
+def test_debian_makes_documents_of_manuals_from_english(tmp_path, capsys, monkeypatch, language):
+    read: dict[str, list[str]] = {}
+
+    def documents(_apt, packages, _language):
+        read["in-domain"] = [package.name for package in packages]
+        return (Pair(f"linea {words(n)}", f"line {words(n)}", f"manual {n // 500}") for n in range(1500))
+
+    def manuals(_apt, packages, _language):
+        read["out-of-domain"] = [package.name for package in packages]
+        return iter([Pair("pagina", "page")])
+
+    monkeypatch.setattr(debian_corpus, "Apt", FakeApt)
+    monkeypatch.setattr(debian_corpus, "document_pairs", documents)
+    monkeypatch.setattr(debian_corpus, "manual_pairs", manuals)
+    monkeypatch.setattr(debian_corpus, "interface_pairs", lambda *_: iter([Pair("finestra", "window")]))
+    out, cache = tmp_path / "task", tmp_path / "cache"
+    options = ["--language", language, "--cache", str(cache), "--processes", "1"]
+    assert run(["corpus", "debian", "--out", str(out), "--feedback", "post-edit", "--from-english", *options]) == 0
+    capsys.readouterr()
+    task = Task.open(out)
+    assert tuple(task.description.languages) == ("en", language)
+    assert (task.description.generator, task.description.serves_documents) == ("debian manuals 1", True)
+    assert read["in-domain"] == [f"gimp-help-{language}", "gimp-help-en", "gnome-user-docs"]
+    assert not set(read["in-domain"]) & set(read["out-of-domain"])
+    assert sorted(task.lines("out-of-domain", "en")) == ["page", "window"]
+    served = [pair.document for pair in task.distinct_pairs("training")]
+    assert len(list(groupby(served))) == len(set(served))  # no document is torn apart
+
+
+def test_stats_of_documents(tmp_path, capsys):
+    out = tmp_path / "task"
+    size = ["--dev", "300", "--training", "300", "--out-of-domain", "300", "--processes", "1"]
+    assert run(["corpus", "synth", "--out", str(out), "--documents", "--feedback", "post-edit", *size]) == 0
+    capsys.readouterr()
+    assert run(["corpus", "stats", str(out), "--documents", "--phase", "dev", "--json"]) == 0
+    documents = json.loads(capsys.readouterr().out)
+    assert sum(one["sentences"] for one in documents) == Task.open(out).rounds("dev")
+    assert all(one["phase"] == "dev" and 0 <= one["source_oov"] <= 1 for one in documents)
+    assert run(["corpus", "stats", str(out), "--documents", "--markdown"]) == 0
+    assert capsys.readouterr().out.startswith("| phase | document | sentences | source words | repetition rate |")
+    assert run(["corpus", "stats", str(out), str(out), "--documents"]) == 2
+    assert "--documents describes one task" in capsys.readouterr().err
+
+
 def test_debian_imports_the_packages_of_apt(tmp_path, capsys, monkeypatch):
-    class FakeApt:
-        def __init__(self, cache: Path, languages: tuple[str, str]) -> None:
-            assert (cache, languages) == (tmp_path / "cache", ("fr", "en"))
-
-        def update(self) -> None: ...
-
-        def locate(self, names: list[str]) -> tuple[list[Package], list[str]]:
-            return [Package(name, f"{name}.deb", 10, None) for name in names[1:]], names[:1]
-
-        def fetch(self, packages: list[Package], progress: Callable[[int], None]) -> None:
-            progress(10 * len(packages))
-
     texts = [Pair(f"ligne {words(n)}", f"line {words(n)}") for n in range(1500)]
     monkeypatch.setattr(debian_corpus, "Apt", FakeApt)
     monkeypatch.setattr(debian_corpus, "interface_pairs", lambda *_: iter(texts))
@@ -349,7 +416,9 @@ def test_stats_of_one_task_as_json(tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)
     assert (found["in_domain_pairs"], found["out_of_domain_pairs"]) == (3 + 6 + 10, 5)
     assert found["in_domain_mean"] == 3
-    assert "in_domain_mean" in found["out_of_tolerance"]
+    assert "out_of_tolerance" not in found
+    assert run(["corpus", "stats", str(task.path), "--json", "--paper"]) == 0
+    assert "in_domain_mean" in json.loads(capsys.readouterr().out)["out_of_tolerance"]
 
 
 def test_stats_of_one_phase_without_out_of_domain_side(tmp_path, capsys):
@@ -362,13 +431,19 @@ def test_stats_compares_tasks_in_one_table(tmp_path, capsys):
     paths = [str(write_task(tmp_path / name, out_of_domain=size).path) for name, size in (("a", 5), ("b", 6))]
     assert run(["corpus", "stats", *paths, "--markdown"]) == 0
     lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"| statistic | {paths[0]} | {paths[1]} |"
+    assert "| in-domain source tokens, mean | 3.0 | 3.0 |" in lines
+    assert run(["corpus", "stats", *paths, "--markdown", "--paper"]) == 0
+    lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"| statistic | paper | accepted | {paths[0]} | {paths[1]} |"
     assert "| out-of-domain pairs | 5,500,000 |  | 5 | 6 |" in lines
     assert "| in-domain source tokens, mean | 6.6 | 6.3 to 6.9 | ✗ 3.0 | ✗ 3.0 |" in lines
     assert run(["corpus", "stats", *paths, "--json"]) == 0
     assert set(json.loads(capsys.readouterr().out)) == set(paths)
     assert run(["corpus", "stats", *paths]) == 0
-    assert "out of tolerance" in capsys.readouterr().out
+    assert "2017" not in capsys.readouterr().out
+    assert run(["corpus", "stats", *paths, "--paper"]) == 0
+    assert "outside the range of the WMT 2017 task" in capsys.readouterr().out
 
 
 def test_sample_shows_the_same_pairs_for_the_same_seed(tmp_path, capsys):
@@ -418,3 +493,29 @@ def test_a_missing_task_part_or_phase_is_an_error(tmp_path, capsys, monkeypatch,
     write_task(Path("task"))
     assert run(["corpus", *arguments]) == 1
     assert complaint in capsys.readouterr().err
+
+
+class TestFeedback:
+    def test_a_phase_gets_its_own_rounding(self, tmp_path, capsys):
+        shutil.copytree(Path(__file__).parents[2] / "fixtures" / "v0.1" / "task", tmp_path / "task")
+        arguments = ["corpus", "feedback", str(tmp_path / "task"), "--phase", "training", "--noise", "granular:20"]
+        assert run(arguments) == 0
+        assert capsys.readouterr().out.endswith("|perturb:granular:20\n")
+        description = Task.open(tmp_path / "task").description
+        assert description.phase("training").feedback == FeedbackSpec("granular:20", seed=17)
+        assert description.phase("dev").feedback == FeedbackSpec("high-variance:1", seed=17)
+        assert run(["corpus", "check", str(tmp_path / "task")]) == 0
+
+    @pytest.mark.parametrize(
+        ("phase", "noise", "message"),
+        [
+            ("final", "granular:20", "has no phase final; its phases are mock, dev, training"),
+            ("dev", "granular:x", "unknown feedback noise 'granular:x'"),
+        ],
+    )
+    def test_what_is_refused(self, tmp_path, capsys, phase, noise, message):
+        shutil.copytree(Path(__file__).parents[2] / "fixtures" / "v0.1" / "task", tmp_path / "task")
+        before = (tmp_path / "task" / "task.json").read_text()
+        assert run(["corpus", "feedback", str(tmp_path / "task"), "--phase", phase, "--noise", noise]) != 0
+        assert message in capsys.readouterr().err
+        assert (tmp_path / "task" / "task.json").read_text() == before

@@ -61,6 +61,7 @@ def test_an_interrupted_demo_resumes_and_ends_with_leaderboard_figures_and_page(
         assert name in resumed
     assert resumed.count(" per round, 95 % interval ") == len(demo.LEARNERS)
     assert {path.name for path in folder.glob("figures/*.svg")} == {
+        "dev-gain.svg",
         "dev-held-out.svg",
         "dev-regret.svg",
         "dev-reward.svg",

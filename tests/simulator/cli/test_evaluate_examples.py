@@ -10,7 +10,7 @@ from simulator.cli import run
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "evaluation.md").read_text()
 EXAMPLES = re.findall(r"^```console\n(.*?)^```", DOCUMENT, re.MULTILINE | re.DOTALL)
-COMMANDS = ["recall", "slope", "reliability", "ter", "repetition"]  # the first of each example
+COMMANDS = ["recall", "slope", "reliability", "ter", "repetition", "contrastive"]  # the first of each example
 
 
 def steps(example):
@@ -22,7 +22,7 @@ def steps(example):
 
 def test_every_command_has_an_example():
     found = re.findall(r"^\$ banditmt evaluate ([\w-]+)", "".join(EXAMPLES), re.MULTILINE)
-    assert set(found) == {"recall", "slope", "reliability", "ter", "sentence-bleu", "repetition"}
+    assert set(found) == {"recall", "slope", "reliability", "ter", "sentence-bleu", "repetition", "contrastive"}
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=COMMANDS)

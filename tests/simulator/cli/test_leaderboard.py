@@ -161,6 +161,21 @@ class TestPrinting:
         note = f"not shown, because the terminal is narrow: {', '.join(dropped)}"
         assert (note in " ".join(lines).replace("  ", " ")) == bool(dropped)
 
+    def test_seeds_are_one_row_and_unfold_on_demand(self):
+        seeds = [boards.summary(name, start=0.5, seed=number) for number, name in enumerate(("EL", "EL.s2"))]
+        board = make_board(boards.dev_phase(), seeds, now=boards.NOW)
+        folded, unfolded = (Console(width=200, record=True, file=io.StringIO()) for _ in range(2))
+        print_board(board, folded)
+        print_board(board, unfolded, each_seed=True)
+        text = folded.export_text()
+        assert "EL (2 seeds)" in text
+        assert "EL.s2" not in text
+        assert (
+            "s.d.: standard deviation of the mean between seeds; 95 % of such a row covers sentences and seeds" in text
+        )
+        assert "--each-seed lists the seeds" in text
+        assert [line.split()[0] for line in unfolded.export_text().splitlines()[2:5]] == ["1a", "EL", "EL.s2"]
+
     @pytest.mark.parametrize("width", [30, 80, 200])
     def test_a_run_that_earned_more_with_lower_corpus_bleu_is_marked(self, width):
         console = Console(width=width, record=True, file=io.StringIO())
@@ -358,16 +373,30 @@ class TestRoles:
         assert banditmt("admin", "roles") == before
 
 
+PROVEN_AND_TRUSTED = (
+    "proven, unless discrepancies are listed: scores, sums and texts belong together. Trusted: phases, participants, "
+    "roles and withdrawals; 49 rounds that are linked without a ledger key; that no run, and no end of an unfinished "
+    "run, was deleted at all (compare with --published); the clock of the service."
+)
+
+
 class TestRebuildAndVerify:
     def test_a_sound_store(self, banditmt, store):
         assert banditmt("admin", "rebuild") == (0, "4 runs summarised from 49 rounds\n", "")
         assert len(store.documents(documents.run_summaries("dev"))) == 4
-        assert banditmt("admin", "verify") == (0, "49 rounds of 4 runs verified, 0 discrepancies\n", "")
-        assert json.loads(banditmt("admin", "verify", "--phase", "mock", "--json")[1]) == {
+        assert banditmt("admin", "verify") == (
+            0,
+            f"49 rounds of 4 runs verified, 0 discrepancies\n{PROVEN_AND_TRUSTED}\n",
+            "",
+        )
+        verified = json.loads(banditmt("admin", "verify", "--phase", "mock", "--json")[1])
+        assert verified.pop("trust").startswith("proven, unless discrepancies are listed: ")
+        assert verified == {
             "runs": 0,
             "rounds": 0,
             "rounds_behind": 0,
             "withdrawn": [],
+            "links": {"keyed": 0, "unkeyed": 0, "absent": 0, "foreign": 0},
             "discrepancies": [],
         }
 
@@ -389,7 +418,11 @@ class TestRebuildAndVerify:
 
     def test_verify_first_brings_the_board_up_to_date(self, banditmt, store):
         assert store.documents(documents.run_summaries("dev")) == []
-        assert banditmt("admin", "verify") == (0, "49 rounds of 4 runs verified, 0 discrepancies\n", "")
+        assert banditmt("admin", "verify") == (
+            0,
+            f"49 rounds of 4 runs verified, 0 discrepancies\n{PROVEN_AND_TRUSTED}\n",
+            "",
+        )
         assert sorted(document["total"][0] for document in store.documents(documents.run_summaries("dev"))) == [
             7,
             14,
@@ -398,13 +431,14 @@ class TestRebuildAndVerify:
         ]
 
     def test_verify_finds_a_function_that_lags_behind_the_ledger(self, banditmt, store, monkeypatch):
-        monkeypatch.setattr("simulator.cli.admin_leaderboard.stack_region", lambda _: "eu-central-1")
+        monkeypatch.setattr("simulator.cli.admin_verification.stack_region", lambda _: "eu-central-1")
         code, out, _ = banditmt("admin", "verify")
         assert (code, out.count("the leaderboard does not show its last 14 rounds; rebuild it")) == (1, 3)
         assert out.splitlines()[-2:] == [
-            "7 rounds of runs in progress are not on the leaderboard yet",
             "49 rounds of 4 runs verified, 3 discrepancies",
+            PROVEN_AND_TRUSTED,
         ]
+        assert "7 rounds of runs in progress are not on the leaderboard yet" in out
         assert json.loads(banditmt("admin", "verify", "--json")[1])["rounds_behind"] == 7
 
     def test_verify_finds_a_run_without_a_record_and_rebuild_removes_it(self, banditmt, store):
@@ -438,6 +472,7 @@ class TestRebuildAndVerify:
         assert banditmt("admin", "verify")[1].splitlines() == [
             f"withdrawn from the leaderboard, but verified like any other: {learner.id}",
             "49 rounds of 4 runs verified, 0 discrepancies",
+            PROVEN_AND_TRUSTED,
         ]
         assert json.loads(banditmt("admin", "verify", "--json")[1])["withdrawn"] == [learner.id]
         code, out, err = banditmt("leaderboard", "--phase", "dev", "--json")

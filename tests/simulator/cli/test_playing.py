@@ -77,6 +77,17 @@ def test_more_seeds_do_not_play_the_first_one_again_under_another_name(capsys, t
     assert sorted(folder.name for folder in (tmp_path / "mock").iterdir()) == ["BNMT-EL", "BNMT-EL.s2"]
 
 
+def test_play_with_settings_of_a_file_and_of_the_command_line(capsys, task, folders, tmp_path):
+    printed(capsys, ["pretrain", "BNMT-EL", "--task", task, *folders[2:4], "--size", "tiny", "--steps", "5"])
+    (tmp_path / "mine.toml").write_text("batch = 2\ndropout = 0.1\n\n[optimiser]\nclip_norm = 'none'\n")
+    playing = ["play", "BNMT-EL", "--phase", "mock", "--task", task, *folders, "--json"]
+    changing = ["--config", str(tmp_path / "mine.toml"), "--set", "batch=3", "--set", "dropout=0.5"]
+    (end,) = json.loads(printed(capsys, [*playing, *changing]).out)
+    assert end["settings"] == {"batch": "3", "optimiser.clip_norm": "none"}
+    assert end["name"] == "BNMT-EL+batch-3+optimiser.clip_norm-none"
+    assert (end["state"], end["rounds"]) == ("finished", 5)
+
+
 @pytest.mark.parametrize("terminal", [False, True])
 def test_compete_prints_a_failure_while_other_runs_play(terminal, capsys, task, folders, monkeypatch):
     if terminal:
@@ -232,6 +243,34 @@ def test_a_wrong_address_is_refused_before_the_first_round(
         (["play", "copy-source", "--phase", "dev", "--store", "mysql:x"], 2, "banditmt: a store is sqlite:PATH or"),
         (["play", "copy-source", "--phase", "dev", "--name", "../x"], 2, "banditmt: the name of a system is 1 to 64"),
         (["play", "copy-source"], 2, "banditmt: Missing option '--phase'"),
+        (
+            ["play", "copy-source", "--phase", "dev", "--set", "batch=2"],
+            2,
+            "banditmt: copy-source: there is no setting 'batch': this system has none\n",
+        ),
+        (
+            ["compete", "BNMT-EL", "BNMT-REPLAY", "--phase", "dev", "--set", "schedule.temperature=1"],
+            2,
+            "banditmt: BNMT-REPLAY: there is no setting 'schedule.temperature'; there are batch, ",
+        ),
+        (
+            ["play", "BNMT-EL", "--phase", "dev", "--set", "batch=0"],
+            2,
+            "banditmt: BNMT-EL: batch must be 1 or more, not 0\n",
+        ),
+        (
+            ["play", "copy-source", "--phase", "dev", "--track", "excel"],
+            2,
+            "banditmt: there is no tracker 'excel'; there are tensorboard, mlflow, wandb\n",
+        ),
+        (
+            ["compete", "copy-source", "--phase", "dev", "--track", "wandb"],
+            2,
+            "banditmt: wandb is not installed: pip install 'banditmt[wandb]'\n",
+        ),
+        (["play", "BNMT-EL", "--phase", "dev", "--set", "batch"], 2, "banditmt: a setting is given as NAME=VALUE, not"),
+        (["play", "BNMT-EL", "--phase", "dev", "--config", "no.toml"], 1, "banditmt: no.toml: no such file"),
+        (["play", "no_module:X", "--phase", "dev"], 2, "banditmt: there is no module 'no_module' for the system"),
     ],
 )
 def test_a_wrong_command_line_is_refused_in_one_line(arguments, code, complaint, capsys, monkeypatch, tmp_path):
