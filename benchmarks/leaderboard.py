@@ -35,8 +35,9 @@ from leaderboard.metrics.bootstrap import RESAMPLES, BlockRewards
 from leaderboard.metrics.online import Tally
 from leaderboard.metrics.post_edit import post_edit_statistics
 from leaderboard.metrics.recall import ConfirmedWords, any_word
+from leaderboard.rows import BoardPhase, HeldOutBlock
 from leaderboard.summaries import RunIdentity, Summary
-from leaderboard.table import BoardPhase, HeldOutBlock, make_board
+from leaderboard.table import make_board
 from simulator.cloud.template import SamTemplate
 from task.layout import Layout
 from task.phases import TRAINING, Phase
@@ -219,7 +220,7 @@ def main() -> int:
     cold, warm = fastest(answer, 1), fastest(answer, 3)
     ours = fastest(lambda: [each.resampled() for each in blocks], 3)
     theirs = fastest(lambda: numpy_bootstrap(blocks), 3)
-    function = SamTemplate.load().functions["ReadFunction"]
+    function = SamTemplate.load().functions["PublicFunction"]
     share = function.memory / FULL_CORE_MB
     bound = f"in the {function.timeout:.0f} s of a function of {function.memory} MB, with {share:.2f} of a processor"
     print(f"\nthe leaderboard of {RUNS} finished runs of {TRAINING.layout.total:,} rounds")

@@ -14,7 +14,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page
 
-from leaderboard.table import Board
+from leaderboard.rows import Board
 from simulator.cloud.http_messages import HttpRequest, HttpResponse
 from simulator.cloud.http_server import HttpServer, running
 from tests.browser.board_server import BoardApi, serving

@@ -20,7 +20,8 @@ from typing import Any
 import requests
 
 from banditmt_client import Client
-from benchmarks.harness.http_servers import banditmt_server, prepare_store
+from benchmarks.harness.http_servers import banditmt_server
+from benchmarks.harness.store_setup import prepare_store
 
 PHASE_ROUNDS = 2_251
 REPETITIONS = 6  # the best counts: other load on the machine can only slow down

@@ -156,7 +156,7 @@ def test_the_handbook_explains_every_widget_of_the_dashboard():
 def test_the_handbook_explains_every_parameter_of_the_stack():
     template = (ROOT / "template.yaml").read_text()
     parameters = re.findall(r"^  (\w+):$", template.partition("Mappings:")[0].partition("Parameters:")[2], re.MULTILINE)
-    assert len(parameters) == 4
+    assert len(parameters) == 6
     for parameter in parameters:
         assert f"| Parameter {parameter} |" in ORGANISERS_HANDBOOK
 

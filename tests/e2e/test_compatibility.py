@@ -27,14 +27,13 @@ FIXTURES = Path(__file__).parents[1] / "fixtures" / "v0.1"
 EXPECTED = json.loads((FIXTURES / "expected.json").read_text(encoding="utf-8"))
 API_KEYS = {"acme": "bmt_" + "A" * 43, "rival": "bmt_" + "x" * 43}
 NOW = 1_760_000_000.0  # seconds, when the boards were made
-ADDED = {"log_probability": None, "post_edit": None}  # to rounds, since version 0.1
 RENAMED = {
     "observed_reward": "shown",
     "true_reward": "clean",
     "observed_ticks": "shown_ticks",
     "true_ticks": "clean_ticks",
 }
-ADDED = {"log_probability": None, "post_edit": None}  # fields of a round that version 0.1 did not have
+ADDED = {"log_probability": None, "post_edit": None, "link": b""}  # fields of a round that version 0.1 did not have
 
 
 @pytest.fixture
