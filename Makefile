@@ -81,7 +81,7 @@ DEBIAN_LEARNING := .banditmt/debian-2026
 DEBIAN_SMT := .banditmt/debian-4711
 # The baselines, the yardsticks, the best published learner and our own: a choice that saves hours.
 LEARNING_DEBIAN_SYSTEMS := copy-source word-for-word BNMT-static BNMT-beam BNMT-control BNMT-oracle BNMT-k-best-oracle \
-	BNMT-full-information BNMT-sampling BNMT-sampling-T1 BNMT-EL-CV BNMT-EL-VALUE BNMT-REPLAY
+	BNMT-full-information BNMT-sampling BNMT-sampling-T1 BNMT-EL-CV BNMT-EL-VALUE BNMT-IMPUTE BNMT-REPLAY
 
 study-learning: setup  ## run the neural systems on the synthetic shop, 40,000 rounds, three seeds (hours; resumable)
 	$(BIN)/python -m benchmarks.studies.learning --processes 2 --out $(RESULTS)/learning $(OPTIONS)

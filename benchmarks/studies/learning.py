@@ -9,11 +9,7 @@ from learners.systems.registry import SYSTEMS
 STUDY = Study(
     question=__doc__,
     folder=Path(".banditmt/study-learning"),
-    systems=[
-        name
-        for name, system in SYSTEMS.items()
-        if not name.startswith(("SMT", "LIMSI", "ADAPT")) and not system.needs_post_edits
-    ],
+    systems=["copy-source", "word-for-word", *(name for name in SYSTEMS if name.startswith(("WMT16", "WNMT", "BNMT")))],
     family=bnmt.FAMILY,
     task_seed=2026,  # nothing was tuned on this task
     departments=3,  # a network that is trained in minutes can learn the words of three
