@@ -9,6 +9,7 @@ page uses the same charts and computes the data itself.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -256,7 +257,7 @@ def figure(name: str, board: Board) -> Figure | None:
     shown = {point["system"] for point in data if name != "regret" or point["role"] != RoleKind.ORACLE}
     legend = None if name == "gain" else _legend([system for system in systems if system in shown])
     colours = alt.Scale(domain=systems, range=_colours(rows))
-    dashes = alt.Scale(domain=systems, range=[DASHES_BY_ROLE[row.role] for row in rows])
+    dashes = alt.Scale(domain=systems, range=_dashes(rows))
     style = LineStyle(
         alt.Stroke("system:N", scale=colours, legend=legend),
         alt.StrokeDash("system:N", scale=dashes, legend=legend),
@@ -276,6 +277,17 @@ def _colours(rows: Sequence[Row]) -> list[str]:
     """Return a colour for every contestant, and grey for all others."""
     free = iter(LIGHT_SERIES)
     return [next(free) if row.role is RoleKind.CONTESTANT else LIGHT_REFERENCE for row in rows]
+
+
+def _dashes(rows: Sequence[Row]) -> list[list[int]]:
+    """Return the dashes of each row: those of its role, and longer ones for each further row of a role that is grey."""
+    seen: Counter[str] = Counter()
+    dashes = []
+    for row in rows:
+        if row.role is not RoleKind.CONTESTANT:
+            seen[row.role] += 1
+        dashes.append([length * max(1, seen[row.role]) for length in DASHES_BY_ROLE[row.role]])
+    return dashes
 
 
 AXIS_STYLE: dict[str, Any] = {

@@ -133,7 +133,8 @@ def test_a_system_looks_the_same_in_all_figures_and_dashes_show_its_role():
     assert (coloured["BNMT-static"], coloured["BNMT-full"]) == (LIGHT_REFERENCE, LIGHT_SERIES[0])
     dashes = encoding("reward", board, "strokeDash")["scale"]
     drawn_with = dict(zip(dashes["domain"], dashes["range"], strict=True))
-    assert (drawn_with["BNMT-oracle"], drawn_with["BNMT-static"], drawn_with["BNMT-EL"]) == ([7, 4], [2, 2], [1, 0])
+    assert (drawn_with["BNMT-oracle"], drawn_with["SMT-static"], drawn_with["BNMT-EL"]) == ([7, 4], [2, 2], [1, 0])
+    assert drawn_with["BNMT-static"] == [4, 4], "the second grey line of a role has longer dashes"
 
 
 def test_legend_names_only_drawn_runs():
