@@ -10,11 +10,11 @@ PACKAGES := task corpora lambdas leaderboard learners simulator client_sdk/bandi
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint format bench bench-full bench-archive attacks load bench-http simulate simulate-bugs soak audit study-learning study-learning-debian study-smt study-smt-debian \
-	study-champion study-context serve screenshots recording learning-figure openapi template-check extras-check packages-check lock clean
+	study-champion study-context study-wmt17 study-wmt17-full serve screenshots recording learning-figure openapi template-check extras-check packages-check lock clean
 .PRECIOUS: .venv-%/.ready
 
 help:  ## list the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-21s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-21s %s\n", $$1, $$2}'
 
 setup: $(READY)  ## build .venv from the lock file (does nothing if it is up to date)
 
@@ -102,6 +102,13 @@ study-champion: setup $(DEBIAN_SMT) .banditmt/debian-999  ## run the learners th
 
 study-context: setup  ## train the context-aware systems on synthetic dialogues, three seeds, and replay the paper's tables (hours; resumable)
 	$(BIN)/python -m benchmarks.studies.context --out $(RESULTS)/context $(OPTIONS)
+
+study-wmt17: setup  ## play the whole competition of WMT 2017 again, 40,000 rounds: Table 3 and Figures 1 to 3 (resumable)
+	$(BIN)/python -m benchmarks.studies.wmt17 --processes 2 --out .banditmt/study-wmt17/page $(OPTIONS)
+
+study-wmt17-full: setup  ## the same in the size of 2017, 1,297,974 rounds on the whole shop (resumable)
+	$(BIN)/python -m benchmarks.studies.wmt17 --rounds 1297974 --departments 35 --out-of-domain 1000000 \
+		--folder .banditmt/study-wmt17-full --out .banditmt/study-wmt17-full/page $(OPTIONS)
 
 .banditmt/debian-%: | setup
 	$(BIN)/banditmt corpus debian --out $@ --seed $* --dev 10000

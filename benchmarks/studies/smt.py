@@ -7,6 +7,7 @@ needs its own ``--folder``.
 from pathlib import Path
 
 from benchmarks.studies.comparison import mean_rewards, ranking
+from benchmarks.studies.published import MEAN_REWARDS
 from benchmarks.studies.study import Study, run_study
 from learners.systems import smt
 from learners.systems.registry import SYSTEMS
@@ -24,18 +25,9 @@ STUDY = Study(
     ],
     family=smt.FAMILY,
 )
-# Mean reward per round of the training phase, from the cumulative rewards in Sokolov et al. 2017, Table 3.
-PUBLISHED = {
-    "SMT-oracle": 0.3849,
-    "SMT-static": 0.1769,
-    "SMT-EL-CV-ADAM": 0.1738,
-    "SMT-EL-CV-ADADELTA": 0.1652,
-    "SMT-SZO-CV-ADAM": 0.1606,
-    "copy-source": 0.0497,
-}
 
 
 if __name__ == "__main__":
     found = mean_rewards(run_study(STUDY))
-    print(f"\nthe paper: {ranking({name: PUBLISHED[name] for name in PUBLISHED if name in found})}")
-    print(f"here: {ranking({name: found[name] for name in found if name in PUBLISHED})}")
+    print(f"\nthe paper: {ranking({name: MEAN_REWARDS[name] for name in MEAN_REWARDS if name in found})}")
+    print(f"here: {ranking({name: found[name] for name in found if name in MEAN_REWARDS})}")

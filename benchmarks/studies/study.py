@@ -7,7 +7,8 @@ ones are played, so that a new system can be compared with all earlier ones.
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,10 +61,19 @@ class Study:
 
 def run_study(study: Study) -> list[StudyRun]:
     """Run or resume a study with the options of the command line, and return its finished runs."""
-    given = _parser(study).parse_args()
+    parser = study_parser(study)
+    parser.add_argument("--keep", action="store_true", help="do not play the runs again that --out has")
+    given = parser.parse_args()
     _check_options(given, study)
-    try:
+    with errors_in_one_line():
         return _run(study, given)
+
+
+@contextmanager
+def errors_in_one_line() -> Iterator[None]:
+    """Exit with one line at an error that the user can mend, and at an interrupt."""
+    try:
+        yield
     except KeyboardInterrupt:  # while a task is made or a model is trained; runs end by themselves
         raise SystemExit("interrupted: the same command resumes the study") from None
     except (CorpusError, LayoutError, LearnerError, OSError) as wrong:
@@ -72,16 +82,16 @@ def run_study(study: Study) -> list[StudyRun]:
 
 def _run(study: Study, given: argparse.Namespace) -> list[StudyRun]:
     specs = run_specs(given.systems, given.seeds)  # first: a wrong name is told before anything is made
-    options = _task_options(given)
-    _claim_folder(given.folder, options)
+    options = task_options(given)
+    claim_folder(given.folder, options)
     task = Task.open(given.task) if given.task else make_task(given.folder / "task", given)
     identity, saved = TaskIdentity(options, task.digest), SavedRuns((given.out or given.folder) / RUNS)
-    competition = _load_competition(given.folder, task)
+    competition = load_competition(given.folder, task)
     specs = competition.under_begun_names(specs)
     kept = saved.find(specs, identity, task.description.phases[PHASE]) if given.keep else []
     missing = [spec for spec in specs if spec not in {run.spec for run in kept}]
-    models = saved.merge_models(kept, _train_models(competition, missing, task, given.steps))
-    _check_settings_of_runs(competition, missing)
+    models = saved.merge_models(kept, train_models(competition, missing, task, given.steps))
+    check_settings_of_runs(competition, missing)
     statuses = compete(competition, missing, processes=given.processes, watch=print_end) if missing else []
     failed = {status.spec: status.message for status in statuses if status.state is PlayState.FAILED}
     played = read_finished_runs(competition, [spec for spec in missing if spec not in failed], task)
@@ -145,13 +155,13 @@ def _check_options(given: argparse.Namespace, study: Study) -> None:
         raise SystemExit("--keep looks for runs in --out, which is missing")
 
 
-def _task_options(given: argparse.Namespace) -> dict[str, object]:
+def task_options(given: argparse.Namespace) -> dict[str, object]:
     """Return the options that the task and the seed models of a study depend on."""
     names = ["steps"] if given.task else ["task_seed", "rounds", "out_of_domain", "departments", "steps"]
     return {name: getattr(given, name) for name in names}
 
 
-def _claim_folder(folder: Path, options: Mapping[str, object]) -> None:
+def claim_folder(folder: Path, options: Mapping[str, object]) -> None:
     """Write the options into a new folder; exit if the folder was begun with other options."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / OPTIONS_FILE
@@ -164,17 +174,17 @@ def _claim_folder(folder: Path, options: Mapping[str, object]) -> None:
         )
 
 
-def _load_competition(folder: Path, task: Task) -> Competition:
-    """Return the competition of a study, with the task loaded into its store."""
+def load_competition(folder: Path, task: Task, phase: str = PHASE) -> Competition:
+    """Return the competition of a study over a phase, with the task loaded into its store."""
     # The store is not flushed to the disk in every round: what a power cut takes from a study can be played again.
     store_address = f"sqlite:{folder / 'store'}?synchronous=normal"
     store = open_store(store_address)
     load_task(store, task.path)
     store.close()
-    return Competition(store_address, PHASE, folder / "models", folder / "runs")
+    return Competition(store_address, phase, folder / "models", folder / "runs")
 
 
-def _train_models(competition: Competition, specs: Sequence[RunSpec], task: Task, steps: int | None) -> dict[str, str]:
+def train_models(competition: Competition, specs: Sequence[RunSpec], task: Task, steps: int | None) -> dict[str, str]:
     """Train the seed models of these runs; return the digests, by name, of these and the models they were made from."""
     needed = needed_models([spec.system for spec in specs])
     train_seed_models(
@@ -187,7 +197,7 @@ def _train_models(competition: Competition, specs: Sequence[RunSpec], task: Task
     return {model.name: ModelStore(competition.models).digest(model) for model in with_requirements(needed)}
 
 
-def _check_settings_of_runs(competition: Competition, specs: Sequence[RunSpec]) -> None:
+def check_settings_of_runs(competition: Competition, specs: Sequence[RunSpec]) -> None:
     """Exit if a run in the folder was begun with other settings: it would be saved as if these models had played it."""
     for spec in specs:
         folder = competition.run_folder(spec)
@@ -225,7 +235,8 @@ def _report(
     return "\n".join(lines)
 
 
-def _parser(study: Study) -> argparse.ArgumentParser:
+def study_parser(study: Study) -> argparse.ArgumentParser:
+    """Return the options that all studies have."""
     parser = argparse.ArgumentParser(description=study.question)
     parser.add_argument("--folder", type=Path, default=study.folder, help="the folder of the study (%(default)s)")
     parser.add_argument("--task", type=Path, help="an existing task (default: a synthetic one is generated)")
@@ -243,5 +254,4 @@ def _parser(study: Study) -> argparse.ArgumentParser:
     parser.add_argument("--processes", type=int, help="runs at a time (default: the number of cores)")
     parser.add_argument("--systems", nargs="*", default=list(study.systems), help="the systems to play")
     parser.add_argument("--out", type=Path, help="a folder for the table, the figures and the finished runs")
-    parser.add_argument("--keep", action="store_true", help="do not play the runs again that --out has")
     return parser

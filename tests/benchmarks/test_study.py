@@ -11,7 +11,7 @@ from unittest.mock import Mock, patch
 import pytest
 
 from benchmarks.studies.saved_runs import SavedRuns, TaskIdentity
-from benchmarks.studies.study import Study, _train_models, run_study
+from benchmarks.studies.study import Study, run_study, train_models
 from benchmarks.studies.study_run import StudyRun
 from learners.seed_models.dictionary import save_dictionary
 from learners.seed_models.store import ModelStore
@@ -43,7 +43,7 @@ def test_a_folder_keeps_the_options_that_it_was_begun_with(finished_study):
         run_small_study(folder, "--task-seed", "6")
 
 
-@pytest.mark.parametrize("part", ["make_task", "_train_models"])
+@pytest.mark.parametrize("part", ["make_task", "train_models"])
 def test_an_interrupt_before_the_runs_is_told_in_one_line(finished_study, part, tmp_path):
     folder = shutil.copytree(finished_study[0], tmp_path / "study")
     interrupted = patch(f"benchmarks.studies.study.{part}", side_effect=KeyboardInterrupt)
@@ -212,7 +212,7 @@ def test_the_digests_include_the_models_that_a_seed_model_was_made_from(tmp_path
         patch.object(ModelStore, "digest", lambda _, model: f"of {model}"),
         patch("benchmarks.studies.study.train_seed_models"),
     ):
-        models = _train_models(competition, [RunSpec("BNMT-oracle")], task, 1)
+        models = train_models(competition, [RunSpec("BNMT-oracle")], task, 1)
     assert models == {"bnmt": "of bnmt", "oracle": "of oracle"}
 
 
