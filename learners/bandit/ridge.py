@@ -1,4 +1,4 @@
-"""Online ridge regression of rewards on features, for the LIMSI systems (Sokolov et al. 2017, section 5.4).
+"""Online ridge regression of rewards on features, for the LIMSI systems (Sokolov et al. 2017, section 5.4) and LinUCB.
 
 Rank-one updates keep the closed form ``v = (F'F + penalty I)^-1 F'r`` up to date, so that a round costs d^2, not d^3.
 """
@@ -26,6 +26,10 @@ class OnlineRidge:
         """The fitted weights."""
         fitted: Vector = self._prior + self._inverse @ self._moment
         return fitted
+
+    def uncertainty(self, features: Vector) -> float:
+        """Return the standard deviation of the prediction for these features, where rewards have one of 1."""
+        return float(np.sqrt(features @ self._inverse @ features))
 
     def observe(self, features: Vector, reward: float) -> None:
         """Update the fit with one observation."""

@@ -1,26 +1,30 @@
-"""UCB1 (Auer et al. 2002), which chooses between systems in the LIMSI submissions (Sokolov et al. 2017, section 5.4).
+"""UCB1 (Auer et al. 2002): plays the arm whose mean reward may be the highest.
 
-An arm's index is its mean reward plus ``sqrt(2 ln n / n_arm)``, which grows while other arms are played.
+It chooses between systems in the LIMSI submissions (Sokolov et al. 2017, section 5.4) and in our ARMS systems. An arm's
+index is its mean reward plus ``sqrt(2 ln n / n_arm)``, which grows while other arms are played.
 """
 
-import numpy as np
-import numpy.typing as npt
+from typing import ClassVar
 
+import numpy as np
+
+from learners.bandit.arm_rewards import ArmRewards, Vector
 from learners.snapshot import Snapshot
 
-Vector = npt.NDArray[np.float64]
+MAX_VARIANCE = 0.25  # of rewards between 0 and 1
 
 
 class Ucb1:
     """Plays each arm once, then always the arm with the highest index."""
 
-    def __init__(self, arms: int) -> None:
-        self._plays = np.zeros(arms)
-        self._rewards = np.zeros(arms)
+    is_random: ClassVar[bool] = False  # whether the same rewards can be followed by different choices
 
-    def choose(self, rng: np.random.Generator) -> int:  # noqa: ARG002 (only the variant below samples)
+    def __init__(self, arms: int, discount: float = 1.0) -> None:
+        self._rewards = ArmRewards(arms, discount)
+
+    def choose(self, rng: np.random.Generator) -> int:  # noqa: ARG002 (only the variant that samples needs it)
         """Return the arm to play next."""
-        untried = self._untried()
+        untried = self._rewards.untried
         return untried if untried is not None else int(np.argmax(self.indices()))
 
     def probabilities(self) -> Vector | None:
@@ -29,26 +33,30 @@ class Ucb1:
 
     def indices(self) -> Vector:
         """Return the upper confidence bound of each arm; each must have been played."""
-        bounds: Vector = self._rewards / self._plays + np.sqrt(2 * np.log(self._plays.sum()) / self._plays)
+        bounds: Vector = self._rewards.means + np.sqrt(2 * self._exploration())
         return bounds
 
     def observe(self, arm: int, reward: float) -> None:
         """Update an arm with the reward of playing it."""
-        self._plays[arm] += 1
-        self._rewards[arm] += reward
+        self._rewards.observe(arm, reward)
 
     def save(self) -> Snapshot:
-        return Snapshot({"plays": self._plays.copy(), "rewards": self._rewards.copy()})
+        return self._rewards.save()
 
     def load(self, snapshot: Snapshot) -> None:
-        self._plays, self._rewards = snapshot.arrays["plays"].copy(), snapshot.arrays["rewards"].copy()
+        self._rewards.load(snapshot)
 
-    def _untried(self) -> int | None:
-        return int(np.argmin(self._plays)) if not self._plays.all() else None
+    def _exploration(self) -> Vector:
+        """Return ``ln n / n_arm`` of each arm."""
+        plays = self._rewards.plays
+        ratios: Vector = np.log(max(1.0, plays.sum())) / plays  # discounted plays can be fewer than one
+        return ratios
 
 
 class SamplingUcb1(Ucb1):
     """Samples an arm in proportion to its index. The paper only says that this variant explores more."""
+
+    is_random = True
 
     def choose(self, rng: np.random.Generator) -> int:
         probabilities = self.probabilities()
@@ -57,7 +65,20 @@ class SamplingUcb1(Ucb1):
         return int(np.searchsorted(np.cumsum(probabilities)[:-1], rng.random(), side="right"))
 
     def probabilities(self) -> Vector | None:
-        if self._untried() is not None:
+        if self._rewards.untried is not None:
             return None
         indices = self.indices()
         return indices / indices.sum()
+
+
+class Ucb1Tuned(Ucb1):
+    """UCB1-TUNED (Auer et al. 2002, section 4): explores less where rewards vary less than those of a coin.
+
+    UCB1 allows for any rewards between 0 and 1. Those of translations vary little, so that it explores for too long.
+    """
+
+    def indices(self) -> Vector:
+        exploration = self._exploration()
+        variances = self._rewards.deviations / self._rewards.plays + np.sqrt(2 * exploration)
+        bounds: Vector = self._rewards.means + np.sqrt(exploration * np.minimum(MAX_VARIANCE, variances))
+        return bounds

@@ -1,11 +1,24 @@
 """The list of all systems, family by family, and those of other packages."""
 
 from learners.errors import UnknownSystemError
-from learners.systems import adaptation, baselines, bnmt, context, limsi, offline, smt, smt_split, umd, wmt16, wnmt
+from learners.systems import (
+    adaptation,
+    arms,
+    baselines,
+    bnmt,
+    context,
+    limsi,
+    offline,
+    smt,
+    smt_split,
+    umd,
+    wmt16,
+    wnmt,
+)
 from learners.systems.plugins import find_plugin, plugin_names
 from learners.systems.system import System
 
-FAMILIES = (baselines, wmt16, wnmt, bnmt, smt, smt_split, limsi, umd, offline, adaptation, context)
+FAMILIES = (baselines, wmt16, wnmt, bnmt, smt, smt_split, limsi, umd, offline, arms, adaptation, context)
 SYSTEMS: dict[str, System] = {system.name: system for family in FAMILIES for system in family.SYSTEMS}
 
 

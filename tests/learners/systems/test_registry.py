@@ -65,6 +65,7 @@ ROLES = {  # on the leaderboard, of the systems that are no contestants
     "SMT-FG-UNFAIR": RoleKind.ORACLE,
     "SMT-ADAPT-full-information": RoleKind.FULL_INFORMATION,
 }
+ARMS = ("ARMS-UCB1", "ARMS-UCB1-TUNED", "ARMS-THOMPSON", "ARMS-LINEAR")
 NAMES = [
     "copy-source",
     "word-for-word",
@@ -113,6 +114,7 @@ NAMES = [
     "UMD-reinforce2",
     *(f"OFFLINE-{method.upper()}" for method in Method),
     *(f"OFFLINE-SMT-{method.upper()}" for method in Method),
+    *ARMS,
     "ADAPT-none",
     "ADAPT-memory",
     "ADAPT-full",
@@ -257,6 +259,7 @@ def test_every_learner_has_a_control_with_the_same_search_that_does_not_learn():
         "UMD-reinforce2": "BNMT-sampling-T1",
         **{f"OFFLINE-{method.upper()}": "BNMT-static" for method in Method},
         **{f"OFFLINE-SMT-{method.upper()}": "SMT-static" for method in Method},
+        **dict.fromkeys(ARMS, "SMT-static"),
         "ADAPT-memory": "ADAPT-none",
         "ADAPT-full": "ADAPT-none",
         "ADAPT-bias": "ADAPT-none",
