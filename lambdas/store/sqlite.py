@@ -265,9 +265,11 @@ class SQLiteStore:
     # the connections
 
     def _writer_connection(self) -> sqlite3.Connection:
-        """Return the connection of all writers, which is opened on first use."""
+        """Return the connection of all writers, which is opened on first use and is in no transaction."""
         if self._writer is None:
             self._writer = self._connect()
+        elif self._writer.in_transaction:  # an interrupt came during the rollback after an interrupt
+            self._writer.rollback()
         return self._writer
 
     def _reader_connection(self) -> sqlite3.Connection:

@@ -176,6 +176,22 @@ class TestInterrupts:
         assert len(opened._writes) == 0
         assert opened.append(played(int(was_committed))) is True
 
+    @pytest.mark.parametrize("statement", range(1, len(GROUP_STATEMENTS)))
+    def test_a_second_interrupt_during_the_rollback(self, opened, statement):
+        """The transaction that it leaves open is rolled back before anything else is committed."""
+
+        def interrupt(number, _):
+            if number in (statement, statement + 1):  # the second is the rollback
+                raise KeyboardInterrupt
+
+        connection = observe(opened, before=interrupt)
+        outcomes = write_together(opened, appends(opened))
+        assert connection.statements[statement + 1] == "ROLLBACK"
+        assert isinstance(outcomes[0], KeyboardInterrupt)
+        assert outcomes[1:] == [True] * 4
+        assert committed(opened) == [0, 1, 1, 1, 1]
+        assert not connection.in_transaction
+
     def test_an_interrupt_of_a_write_that_waits(self, opened, monkeypatch):
         """It leaves the queue, and neither leads later nor is committed."""
         wait, waiting = WriteQueue._wait, []
