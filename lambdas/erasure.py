@@ -9,8 +9,8 @@ but the reason is replaced, since it may name the participant.
 A warm function may accept the keys of a disabled participant until its cache expires, and may then still be busy with a
 request. Whatever it writes meanwhile has the name: further runs, and on DynamoDB rounds. So an erasure first writes its
 plan and deletes the keys, and then waits for ``SETTLING_SECONDS``. After that, no request can write the name, and what
-was written before is replaced like everything else. One gap is left: a process that folds rounds into the summary of a
-run at the very moment of its renaming may save the summary as it had read it. ``admin rebuild`` replaces it.
+was written before is replaced like everything else. A process that folds rounds into the summary of a run at the very
+moment of its renaming finds the new name in the ledger, and saves the summary again (``Scoreboard``).
 
 An erasure can be interrupted at any point and started again: until it is finished, a document in the store holds its
 plan.

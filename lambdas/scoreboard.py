@@ -158,14 +158,23 @@ class Scoreboard:
             continued = summary.fold(results, record.phase.layout)
             if continued.rounds == summary.rounds:
                 break
-            summary = continued
-            self._save(summary)
+            summary = self._save(continued)
         return summary
 
-    def _save(self, summary: Summary) -> None:
-        self._store.replace(
-            documents.run_summaries(summary.identity.phase), summary.identity.run, summary.as_document()
-        )
+    def _save(self, summary: Summary) -> Summary:
+        """Save a summary under the names that its run has in the ledger, and return it.
+
+        The names are read after saving. An erasure replaces them in the ledger first, and then in the summary: either
+        they are found to be replaced here, or the erasure is still to overwrite what was saved.
+        """
+        while True:
+            identity = summary.identity
+            self._store.replace(documents.run_summaries(identity.phase), identity.run, summary.as_document())
+            progress = self._store.progress(identity.run)
+            run = progress.run if progress else None
+            if run is None or (run.participant, run.system) == (identity.participant, identity.system):
+                return summary
+            summary = replace(summary, identity=replace(identity, participant=run.participant, system=run.system))
 
 
 def _hide_held_out(board: Board) -> Board:

@@ -12,6 +12,7 @@ from lambdas.audit import Auditor
 from lambdas.cache import Cache
 from lambdas.erasure import SETTLING_SECONDS, Eraser
 from lambdas.registry import Registry, RegistryError
+from lambdas.scoreboard import Scoreboard
 from lambdas.service import STALENESS_SECONDS, Service
 from lambdas.store import documents
 from lambdas.store.sqlite import SQLiteStore
@@ -198,6 +199,55 @@ def test_nothing_of_the_name_is_left_when_a_warm_service_plays_meanwhile(store, 
     )
     assert len(store.documents(documents.claims("erased-1", "mock"))) == 10
     assert verify(store) == (11, 20, [])
+
+
+class InterleavedStore:
+    """A store in which another process does something just before a chosen call."""
+
+    def __init__(self, store, turn, meanwhile):
+        self._store, self._turn, self._meanwhile = store, turn, meanwhile
+        self.calls = 0
+
+    def __getattr__(self, name):
+        method = getattr(self._store, name)
+
+        def called(*arguments):
+            self.calls += 1
+            if self.calls - 1 == self._turn:
+                self._meanwhile()
+            return method(*arguments)
+
+        return called
+
+
+@pytest.mark.parametrize("known_rounds", [0, 3])
+@pytest.mark.parametrize("compute", ["catch_up", "rebuild"])
+def test_a_leaderboard_that_is_computed_during_an_erasure_saves_no_name(tmp_path, compute, known_rounds):
+    """The erasure comes before any call to the store of a process that sums up a run."""
+
+    def sum_up(store, scoreboard, record):
+        if compute == "catch_up":
+            scoreboard.catch_up(record)
+        else:
+            for run in Registry(store).runs("dev"):
+                scoreboard.rebuild(record, run)
+
+    turn, calls = 0, 1
+    while turn <= calls:
+        store = SQLiteStore.open(f"{tmp_path / str(turn)}?synchronous=normal")
+        service, player = tasks.start_service(store)
+        run, record = service.open_run(player, "dev", "copy").run, Registry(store).require_phase("dev")
+        tasks.play(service, player, run, rounds=known_rounds)
+        Scoreboard(store).catch_up(record)
+        tasks.play(service, player, run, rounds=2)
+        busy = InterleavedStore(store, turn, lambda store=store: Eraser(disabled(store)).erase("acme"))
+        sum_up(busy, Scoreboard(busy), record)
+        calls = max(calls, busy.calls)
+        if turn < busy.calls:
+            assert "acme" not in kept(store), f"before call {turn}"
+        store.close()
+        turn += 1
+    assert calls > 5
 
 
 def test_an_interrupted_wait_is_resumed_but_not_repeated(sqlite, monkeypatch):

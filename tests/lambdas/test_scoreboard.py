@@ -69,8 +69,13 @@ class TestCatchingUp:
         service, player = playing(sqlite)
         play(service, player)
         record, board = Registry(sqlite).require_phase("dev"), Scoreboard(sqlite)
-        kept = []
-        monkeypatch.setattr(board, "_save", lambda summary: kept.append(summary.rounds))
+        kept, save = [], board._save
+
+        def saved(summary):
+            kept.append(summary.rounds)
+            return save(summary)
+
+        monkeypatch.setattr(board, "_save", saved)
         board.catch_up(record)
         assert kept == [4, 8, 12, 14]
 
