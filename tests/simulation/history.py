@@ -41,6 +41,11 @@ class Exchange:
     def succeeded(self) -> bool:
         return self.received is not None and self.status == 200
 
+    @property
+    def content(self) -> Json:
+        """The response without the id of the request, which is random: the rest is the same in every replay."""
+        return {name: value for name, value in self.response.items() if name != "request_id"}
+
 
 @dataclass(frozen=True)
 class Decision:
@@ -98,7 +103,6 @@ class History:
         """Return a hash of all events, by which two executions are compared."""
         digest = hashlib.sha256()
         for each in self.exchanges:
-            response = {name: value for name, value in each.response.items() if name != "request_id"}
-            event = [each.participant, each.path, each.body, each.sent_at, each.received, each.status, response]
+            event = [each.participant, each.path, each.body, each.sent_at, each.received, each.status, each.content]
             digest.update(json.dumps(event, sort_keys=True).encode())
         return digest.hexdigest()[:16]

@@ -141,7 +141,7 @@ def replay(seed: int, *, trace: bool) -> int:
     report, outcome = Report(), simulate(seed)
     report.add(outcome, Checker(outcome).violations())
     for each in outcome.history.exchanges if trace else ():
-        received = "nothing" if each.received is None else f"{each.status} {each.response}"
+        received = "nothing" if each.received is None else f"{each.status} {each.content}"
         print(f"{each.sent_at:10.3f} {each.participant} {each.method} {each.path} {each.body or ''} -> {received}")
     for decision in outcome.history.decisions if trace else ():
         print(f"{decision.at:10.3f} {decision.what} {decision.subject}")

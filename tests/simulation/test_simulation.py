@@ -52,11 +52,13 @@ def test_a_seed_is_replayed_exactly():
     assert (first.steps, first.seconds, first.injected) == (again.steps, again.seconds, again.injected)
 
 
-def test_another_process_replays_it_too():
+def test_another_process_replays_it_too(capsys):
     """Neither the order of sets nor the machine's time nor its random numbers decide anything."""
-    command = [sys.executable, "-m", "tests.simulation.simulate", "--seed", str(SEED)]
+    command = [sys.executable, "-m", "tests.simulation.simulate", "--seed", str(SEED), "--trace"]
     environment = {**os.environ, "PYTHONHASHSEED": "77"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    assert replay(SEED, trace=True) == 0
+    assert done.stdout == capsys.readouterr().out
     assert f"history {simulate(SEED).history.digest()}" in done.stdout.splitlines()
 
 
