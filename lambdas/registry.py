@@ -11,8 +11,7 @@ import hashlib
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Self
 
@@ -22,6 +21,7 @@ from lambdas.seal import SEALED_KINDS, SealedDocuments
 from lambdas.store import documents
 from lambdas.store.documents import Document, DocumentKind
 from lambdas.store.interface import Store, StoreError
+from lambdas.store.records import intact, typed
 from lambdas.tokens import MAX_KEYS, KeyRing
 from leaderboard.families import Role, RoleKind
 from task.names import NAME_RULE, is_name
@@ -69,7 +69,9 @@ class Participant:
 
     @classmethod
     def from_document(cls, document: Document) -> Self:
-        return cls(document["name"], document["created_at"], document.get("disabled", False), document.get("formerly"))
+        return typed(
+            cls(document["name"], document["created_at"], document.get("disabled", False), document.get("formerly"))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,7 @@ class Registry:
 
     def participant(self, name: str) -> Participant | None:
         document = self._store.document(documents.PARTICIPANT, name)
-        with _intact(documents.PARTICIPANT):
+        with intact(documents.PARTICIPANT):
             return Participant.from_document(document) if document else None
 
     def require_participant(self, name: str) -> Participant:
@@ -142,7 +144,7 @@ class Registry:
         return participant
 
     def participants(self) -> list[Participant]:
-        with _intact(documents.PARTICIPANT):
+        with intact(documents.PARTICIPANT):
             return [Participant.from_document(document) for document in self._store.documents(documents.PARTICIPANT)]
 
     def add_participant(self, name: str) -> str:
@@ -189,16 +191,14 @@ class Registry:
 
     def key(self, digest: str) -> ApiKey | None:
         document = self._store.document(documents.API_KEY, digest)
-        return ApiKey(**document) if document else None
+        with intact(documents.API_KEY):
+            return typed(ApiKey(**document)) if document else None
 
     def keys(self, name: str) -> list[ApiKey]:
         """Return all keys of a participant, revoked ones too, oldest first."""
-        found = [
-            ApiKey(**document)
-            for document in self._store.documents(documents.API_KEY)
-            if document["participant"] == name
-        ]
-        return sorted(found, key=lambda key: (key.created_at, key.digest))
+        with intact(documents.API_KEY):
+            found = [typed(ApiKey(**document)) for document in self._store.documents(documents.API_KEY)]
+        return sorted((key for key in found if key.participant == name), key=lambda key: (key.created_at, key.digest))
 
     def find_key(self, name: str, short: str) -> ApiKey:
         """Return the one key of a participant, revoked or not, whose digest begins with ``short``.
@@ -278,7 +278,7 @@ class Registry:
         return self._phase_record(self._change(documents.PHASE, name, lambda document: {**document, **changes}))
 
     def _phase_record(self, document: Document) -> PhaseRecord:
-        with _intact(documents.PHASE):
+        with intact(documents.PHASE):
             return PhaseRecord.from_document(document).as_of(self.now())
 
     # claims: the numbered runs that a participant has opened in a phase
@@ -286,8 +286,8 @@ class Registry:
     def claims(self, participant: str, phase: str) -> list[Run]:
         """Return the runs that a participant has opened in a phase, in that order."""
         kind = documents.claims(participant, phase)
-        with _intact(kind):
-            return [Run(**document) for document in self._store.documents(kind)]
+        with intact(kind):
+            return [typed(Run(**document)) for document in self._store.documents(kind)]
 
     def claims_have_gap(self, participant: str, phase: str) -> bool:
         """Return whether a number is missing among the claims, which the service takes one after the other."""
@@ -308,9 +308,9 @@ class Registry:
     # roles: which systems are oracles and baselines, and of which family
 
     def roles(self) -> list[Role]:
-        with _intact(documents.ROLE):
+        with intact(documents.ROLE):
             return [
-                Role(**{**document, "kind": RoleKind(document["kind"])})
+                typed(Role(**{**document, "kind": RoleKind(document["kind"])}))
                 for document in self._store.documents(documents.ROLE)
             ]
 
@@ -344,7 +344,8 @@ class Registry:
         document = self._store.document(documents.KEY_RING, _RING_NAME)
         if document is None:
             raise StoreError("there is no task in this store yet: load one first")
-        return KeyRing.from_document(document)
+        with intact(documents.KEY_RING):
+            return KeyRing.from_document(document)
 
     def rotate_key_ring(self, *, keep: bool) -> KeyRing:
         """Add a token key that signs the ids of new runs; without ``keep``, void every id issued so far."""
@@ -369,17 +370,6 @@ class Registry:
             if swap(kind, name, known, changed):
                 return changed
         raise RegistryError(f"the {kind} {name} was changed or deleted meanwhile; look at it and try again")
-
-
-@contextmanager
-def _intact(kind: DocumentKind) -> Iterator[None]:
-    """Raise StoreError if a document lacks a field, or has a value that this program never writes."""
-    try:
-        yield
-    except (LookupError, TypeError, ValueError, AttributeError) as failure:
-        raise StoreError(
-            f"a document of kind {kind} in the store is damaged ({failure!r}): restore a backup"
-        ) from failure
 
 
 def _claim_name(ordinal: int) -> str:

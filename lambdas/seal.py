@@ -19,6 +19,7 @@ from lambdas.chain import NO_KEY, LedgerKey
 from lambdas.store import documents
 from lambdas.store.documents import Document, DocumentKind
 from lambdas.store.interface import Store, StoreError
+from lambdas.store.records import intact
 
 RENEW_ADVICE = "look at them (phase list, participant list, roles, run list), then run `banditmt admin seal`"
 MAX_SEAL_CONFLICTS = 50  # in a row, before a writer gives up
@@ -135,7 +136,8 @@ class SealedDocuments:
 
     def _digests(self) -> dict[str, str]:
         phases = self._store.documents(documents.PHASE)
-        kinds = [*SEALED_KINDS, *(documents.withdrawals(phase["name"]) for phase in phases)]
+        with intact(documents.PHASE):
+            kinds = [*SEALED_KINDS, *(documents.withdrawals(phase["name"]) for phase in phases)]
         return {
             _full_name(kind, _name_in(kind, document)): _digest(document)
             for kind in kinds
@@ -157,9 +159,10 @@ def _full_name(kind: DocumentKind, name: str) -> str:
 
 def _name_in(kind: DocumentKind, document: Document) -> str:
     """Return the name under which a document of a sealed kind is stored, which its fields tell."""
-    if kind == documents.ROLE:
-        return f"{document['participant']}/{document['system']}"
-    return str(document["name"] if kind in (documents.PHASE, documents.PARTICIPANT) else document["run"])
+    with intact(kind):
+        if kind == documents.ROLE:
+            return f"{document['participant']}/{document['system']}"
+        return str(document["name"] if kind in (documents.PHASE, documents.PARTICIPANT) else document["run"])
 
 
 def _describe(full_name: str) -> str:

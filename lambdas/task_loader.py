@@ -26,6 +26,7 @@ from lambdas.registry import Registry, default_runs
 from lambdas.sentences import BLOCK_SIZE, SentenceReader, pack_block
 from lambdas.store import documents
 from lambdas.store.interface import Store, TextSide
+from lambdas.store.records import intact
 from lambdas.text_lines import parse_reference, reference_line, source_line
 from leaderboard.metrics.recall import ConfirmedWords, WordFilter, any_word, content_words, has_stop_words
 from task.description import UNKNOWN_DOCUMENT
@@ -100,7 +101,8 @@ def await_text(store: Store, phase: str, checkpoints: Sequence[str]) -> None:
 def text_checkpoints(store: Store, phase: str) -> list[str]:
     """Return the hashes that identify the text of a phase, one per batch, whether it is loaded or awaited."""
     document = store.document(documents.AWAITED_TEXT, phase) or store.document(documents.LOADING_CHECKPOINTS, phase)
-    return list(document["fingerprints"]) if document else []
+    with intact(documents.LOADING_CHECKPOINTS):
+        return list(document["fingerprints"]) if document else []
 
 
 def is_awaited(store: Store, phase: str) -> bool:

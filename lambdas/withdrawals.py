@@ -11,7 +11,9 @@ from dataclasses import asdict, dataclass, replace
 from lambdas.registry import Registry, RegistryError
 from lambdas.seal import SealedDocuments
 from lambdas.store import documents
+from lambdas.store.documents import Document
 from lambdas.store.interface import Store
+from lambdas.store.records import intact, typed
 from task.public_texts import check_public_text
 from task.rounds import Run
 
@@ -41,7 +43,7 @@ class Withdrawals:
 
     def of_phase(self, phase: str) -> list[Withdrawal]:
         """Return all decisions on runs of a phase, also those that restored a run."""
-        return [Withdrawal(**document) for document in self._store.documents(documents.withdrawals(phase))]
+        return [_decision(phase, document) for document in self._store.documents(documents.withdrawals(phase))]
 
     def withdrawn(self, phase: str) -> dict[str, Withdrawal]:
         """Return the decisions on those runs of a phase that the leaderboard does not show, by run."""
@@ -63,7 +65,7 @@ class Withdrawals:
         """Replace the reason of a decision on a run, if there is one: it may name the participant."""
         document = self._store.document(documents.withdrawals(run.phase), run.id)
         if document is not None:
-            self.write(replace(Withdrawal(**document), why=ERASED_REASON))
+            self.write(replace(_decision(run.phase, document), why=ERASED_REASON))
 
     def _decide(self, run: str, why: str, *, withdrawn: bool) -> Run:
         opened = self._store.opening(run)
@@ -73,3 +75,8 @@ class Withdrawals:
             raise RegistryError(f"run {run} is {'withdrawn already' if withdrawn else 'not withdrawn'}")
         self.write(Withdrawal(run, opened.phase, withdrawn, why, self._registry.now()))
         return opened
+
+
+def _decision(phase: str, document: Document) -> Withdrawal:
+    with intact(documents.withdrawals(phase)):
+        return typed(Withdrawal(**document))

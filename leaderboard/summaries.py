@@ -9,7 +9,7 @@ import math
 import struct
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any, Self
@@ -40,6 +40,9 @@ class RunIdentity:
     system: str
     attempt: int  # counted from 1 among the runs of this system in this phase
     opened_at: int  # milliseconds since 1970
+
+
+_IDENTITY_TYPES = [str, str, str, str, int, int]
 
 
 def block_length(total: int) -> int:
@@ -123,6 +126,8 @@ class Summary:
             total = _unpack_tally(document["total"])
             passes = {number: _unpack_tally(packed) for number, *packed in document["passes"]}
             stride, activity = document["block"], (document["first_at"], document["last_at"])
+            if stride and total.rounds > stride * MAX_BLOCKS:  # before anything is computed for each block
+                raise SummaryError("the summary has more blocks than any; rebuild the board")
             curve = _unpack_curve(document["curve"], total.rounds, stride)
             packed = document.get("adaptation")
             adaptation = None if packed is None else _unpack_adaptation(packed, total.rounds, stride)
@@ -130,10 +135,12 @@ class Summary:
             head = bytes.fromhex(document.get("head", ""))
             record = OnlineRecord(total, passes, curve, stride, *activity, adaptation, late, head)
             identity = RunIdentity(*(document[name] for name in RunIdentity.__slots__))
+            if list(map(type, astuple(identity))) != _IDENTITY_TYPES:
+                raise SummaryError("the summary is of no run; rebuild the board")
             return cls(identity, record, is_current=version == VERSION)
         except SummaryError:
             raise
-        except (LookupError, TypeError, ValueError, struct.error, zlib.error) as failure:
+        except (LookupError, TypeError, ValueError, OverflowError, struct.error, zlib.error) as failure:
             raise SummaryError("not a summary; rebuild the board") from failure
 
 
@@ -211,7 +218,8 @@ def _pack_numbers(numbers: Sequence[int]) -> str:
 
 
 def _unpack_numbers(packed: str, count: int) -> tuple[int, ...]:
-    return struct.unpack(f">{count}Q", zlib.decompress(base64.b64decode(packed)))
+    # one byte more than expected is enough to tell that there are too many
+    return struct.unpack(f">{count}Q", zlib.decompressobj().decompress(base64.b64decode(packed), 8 * count + 1))
 
 
 _NO_NUMBERS = _pack_numbers([])

@@ -7,6 +7,7 @@ from lambdas.audit.discrepancies import Discrepancy
 from lambdas.phase_record import PhaseRecord
 from lambdas.registry import Participant, Registry
 from lambdas.store.interface import Store
+from lambdas.store.records import typed
 from task.names import run_id
 from task.rounds import Run
 
@@ -24,12 +25,23 @@ def find_strays(store: Store, records: Sequence[PhaseRecord]) -> Iterator[Discre
     audited = {record.phase.name for record in records}
     known = {record.phase.name for record in registry.phases()}
     for identity, run in opened:
-        if run is None:
+        if run is not None and (problem := _opening_problem(run)):
+            yield Discrepancy(str(identity), None, problem)
+        elif run is None:
             yield Discrepancy(identity, None, "there are rounds, but no opening: the run was deleted in part")
         elif run.phase not in known:
             yield Discrepancy(identity, None, f"it is of phase {run.phase}, which this store does not have")
         elif run.phase in audited and identity not in claimed:
             yield Discrepancy(identity, None, f"{run.participant} has played this run without a claim on it")
+
+
+def _opening_problem(run: Run) -> str | None:
+    """Return which value of an opening the service can never have written, or None. SQLite stores any type anywhere."""
+    try:
+        typed(run)
+    except TypeError as failure:
+        return f"its opening holds a value that the service never writes: {failure}"
+    return None
 
 
 def _claim_problems(

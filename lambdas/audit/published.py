@@ -88,8 +88,7 @@ def _row_problems(store: Store, row: Row) -> Iterator[str]:
 
 
 def _name_problems(row: Row, opened: Run, roles: Roles) -> Iterator[str]:
-    published, role = (row["participant"], row["system"]), roles.of(opened.participant, opened.system).kind
-    if published != (opened.participant, opened.system):
+    if (row["participant"], row["system"]) != (opened.participant, opened.system):
         yield f"it was published as {row['system']} of {row['participant']}"
-    elif row["role"] != role:
+    elif row["role"] != (role := roles.of(opened.participant, opened.system).kind):
         yield f"it was published as {row['role']}, and is {role.value} now"

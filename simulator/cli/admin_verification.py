@@ -141,7 +141,11 @@ def describe_trust(links: LinkCounts, *, is_sealed: bool, is_published: bool) ->
     if is_published:
         proven.append("no published run or round is missing or changed")
     deleted = "after the published leaderboard" if is_published else "at all (compare with --published)"
-    trusted += [f"that no run, and no end of an unfinished run, was deleted {deleted}", "the clock of the service"]
+    trusted += [
+        f"that no run, and no end of an unfinished run, was deleted {deleted}",
+        "API keys, token keys, profiles and the description of the task",
+        "the clock of the service",
+    ]
     return f"proven, unless discrepancies are listed: {'; '.join(proven)}. Trusted: {'; '.join(trusted)}."
 
 

@@ -176,6 +176,10 @@ class TestDocuments:
             {"total": None},
             {"passes": [[0]]},
             {"block": 7},
+            {"run": []},
+            {"system": None},
+            {"attempt": "1"},
+            {"total": [10**30, *WHOLE.as_document()["total"][1:]]},  # more blocks than any memory holds
         ],
     )
     def test_what_is_not_a_summary_is_refused(self, damage):

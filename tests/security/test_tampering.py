@@ -364,6 +364,42 @@ TAMPERINGS = {
         sql(document("run/acme/dev", "000000", "$.colour = 'red'")),
         "a document of kind run/acme/dev in the store is damaged",
     ),
+    "a claim with a number for a name": (
+        sql(document("run/acme/dev", "000000", "$.system = 7")),
+        "a document of kind run/acme/dev in the store is damaged",
+    ),
+    "a claim without a time": (
+        sql(document("run/acme/dev", "000000", "$.opened_at = NULL")),
+        "a document of kind run/acme/dev in the store is damaged",
+    ),
+    "a participant without a time": (
+        sql(document("participant", "acme", "$.created_at = NULL")),
+        "a document of kind participant in the store is damaged",
+    ),
+    "a role of no system": (
+        sql("UPDATE documents SET json = '{}' WHERE kind = 'role'"),
+        "a document of kind role in the store is damaged",
+    ),
+    "a role of a list": (
+        sql(document("role", "acme/copy", "$.system = json('[]')")),
+        "a document of kind role in the store is damaged",
+    ),
+    "a withdrawal without a reason": (
+        sql(document("withdrawal/training", UNFINISHED, "$.why = NULL")),
+        "a document of kind withdrawal/training in the store is damaged",
+    ),
+    "a withdrawal that is empty": (
+        sql("UPDATE documents SET json = '{}' WHERE kind = 'withdrawal/training'"),
+        "a document of kind withdrawal/training in the store is damaged",
+    ),
+    "fingerprints that are a number": (
+        sql(document("loading", "dev", "$.fingerprints = 7")),
+        "a document of kind loading in the store is damaged",
+    ),
+    "a system of bytes": (
+        sql(f"UPDATE runs SET system = x'ff' WHERE id = '{FINISHED}'"),
+        "its opening holds a value that the service never writes: system is b'\\xff'",
+    ),
     "a damaged file": (damaged_bytes, "restore a backup"),
 }
 
@@ -376,7 +412,8 @@ def test_an_untouched_store(originals, path, capsys):
         "changed since they were committed (ledger key); phases, participants, roles and withdrawals are as commands "
         "left them; no published run or round is missing or changed. Trusted: that these were not set back to an "
         "earlier state together with their seal; that no run, and no end of an unfinished run, was deleted after the "
-        "published leaderboard; the clock of the service.\n",
+        "published leaderboard; API keys, token keys, profiles and the description of the task; the clock of the "
+        "service.\n",
     )
 
 
@@ -388,6 +425,17 @@ def test_a_change_is_named(originals, path, capsys, name):
     code, output = verify(path, capsys, *published(originals))
     assert named in output
     assert code == 1
+
+
+@pytest.mark.parametrize(
+    "assignment",
+    ["$.run = json('[]')", f"$.total[0] = json('{10**30}')", f"$.late[0] = json('{10**30}')", "$.block = 'x'"],
+)
+def test_a_summary_that_cannot_be_read_is_made_again(originals, path, capsys, assignment):
+    """The leaderboard follows from the ledger. Impossible numbers take neither memory nor time."""
+    sql(document("board/dev", FINISHED, assignment))(path)
+    code, output = verify(path, capsys, *published(originals))
+    assert (code, output.splitlines()[0]) == (0, "17 rounds of 2 runs verified, 0 discrepancies")
 
 
 def test_without_a_key_a_consistent_forgery_is_named_by_the_published_leaderboard(originals, path, capsys):

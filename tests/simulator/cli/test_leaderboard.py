@@ -376,7 +376,8 @@ class TestRoles:
 PROVEN_AND_TRUSTED = (
     "proven, unless discrepancies are listed: scores, sums and texts belong together. Trusted: phases, participants, "
     "roles and withdrawals; 49 rounds that are linked without a ledger key; that no run, and no end of an unfinished "
-    "run, was deleted at all (compare with --published); the clock of the service."
+    "run, was deleted at all (compare with --published); API keys, token keys, profiles and the description of the "
+    "task; the clock of the service."
 )
 
 
