@@ -10,7 +10,7 @@ PACKAGES := task corpora lambdas leaderboard learners simulator client_sdk/bandi
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint format bench bench-full bench-archive attacks load bench-http simulate simulate-bugs soak audit study-learning study-learning-debian study-smt study-smt-debian \
-	study-champion study-context study-wmt17 study-wmt17-full serve screenshots recording learning-figure openapi template-check extras-check packages-check lock clean
+	study-champion study-context study-adaptation study-wmt17 study-wmt17-full serve screenshots recording learning-figure openapi template-check extras-check packages-check lock clean
 .PRECIOUS: .venv-%/.ready
 
 help:  ## list the targets
@@ -81,7 +81,8 @@ DEBIAN_LEARNING := .banditmt/debian-2026
 DEBIAN_SMT := .banditmt/debian-4711
 # The baselines, the yardsticks, the best published learner and our own: a choice that saves hours.
 LEARNING_DEBIAN_SYSTEMS := copy-source word-for-word BNMT-static BNMT-beam BNMT-control BNMT-oracle BNMT-k-best-oracle \
-	BNMT-full-information BNMT-sampling BNMT-sampling-T1 BNMT-EL-CV BNMT-EL-VALUE BNMT-IMPUTE BNMT-REPLAY
+	BNMT-full-information BNMT-ADAPT-full-information BNMT-sampling BNMT-sampling-T1 BNMT-EL-CV BNMT-EL-VALUE \
+	BNMT-IMPUTE BNMT-REPLAY
 
 study-learning: setup  ## run the neural systems on the synthetic shop, 40,000 rounds, three seeds (hours; resumable)
 	$(BIN)/python -m benchmarks.studies.learning --processes 2 --out $(RESULTS)/learning $(OPTIONS)
@@ -109,6 +110,12 @@ study-wmt17: setup  ## play the whole competition of WMT 2017 again, 40,000 roun
 study-wmt17-full: setup  ## the same in the size of 2017, 1,297,974 rounds on the whole shop (resumable)
 	$(BIN)/python -m benchmarks.studies.wmt17 --rounds 1297974 --departments 35 --out-of-domain 1000000 \
 		--folder .banditmt/study-wmt17-full --out .banditmt/study-wmt17-full/page $(OPTIONS)
+
+study-adaptation: setup .banditmt/en-de .banditmt/en-it  ## play the systems that learn from post-edits on two manuals and a shop, three base models each (resumable)
+	$(BIN)/python -m benchmarks.studies.adaptation --tasks .banditmt/en-de .banditmt/en-it --out $(RESULTS)/adaptation $(OPTIONS)
+
+.banditmt/en-%: | setup
+	$(BIN)/banditmt corpus debian --language $* --from-english --feedback post-edit --dev 3000 --out $@
 
 .banditmt/debian-%: | setup
 	$(BIN)/banditmt corpus debian --out $@ --seed $* --dev 10000
