@@ -72,6 +72,7 @@ FAMILY = Family(
     oracle="BNMT-oracle",
     k_best_oracle="BNMT-k-best-oracle",
     full_information="BNMT-full-information",
+    post_edits="BNMT-ADAPT-full-information",
     continued_training="BNMT-control",
 )
 

@@ -48,6 +48,7 @@ FAMILY = Family(
     oracle="SMT-oracle",
     k_best_oracle="SMT-k-best-oracle",
     full_information="SMT-full-information",
+    post_edits="SMT-ADAPT-full-information",
 )
 
 SYSTEMS = (

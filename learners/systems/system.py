@@ -34,6 +34,7 @@ class Family:
     oracle: str | None = None  # trained on the references
     k_best_oracle: str | None = None  # the best one of the seed model's candidates: what reranking could gain at most
     full_information: str | None = None  # learns online from the reference of each round, on the learners' candidates
+    post_edits: str | None = None  # learns online from each reference as from a post-edit
     continued_training: str | None = None  # the seed model, trained further without feedback
 
 

@@ -277,6 +277,9 @@ def test_every_learner_has_a_control_with_the_same_search_that_does_not_learn():
         assert not find_system(control).needs_references
 
 
+NEED_REFERENCES = ("oracle", "k_best_oracle", "full_information", "post_edits")
+
+
 def test_the_systems_that_a_family_is_compared_with_belong_to_it():
     families = {system.family for system in SYSTEMS.values() if system.family}
     assert {family.name for family in families} == {"WNMT", "BNMT", "SMT", "SMT-SPLIT", "ADAPT", "CONTEXT"}
@@ -286,7 +289,7 @@ def test_the_systems_that_a_family_is_compared_with_belong_to_it():
         for role, name in compared.items():
             if name is not None:
                 assert find_system(name).family == family
-                assert find_system(name).needs_references == (role in ("oracle", "k_best_oracle", "full_information"))
+                assert find_system(name).needs_references == (role in NEED_REFERENCES)
 
 
 @pytest.mark.parametrize("name", ["SMT-k-best-oracle", "BNMT-full-information"])
