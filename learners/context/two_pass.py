@@ -165,7 +165,7 @@ class TwoPassTranslator(ContextTranslator):
 def _by_example(states: Tensor, mask: Tensor, places: Sequence[tuple[int, int, int]]) -> tuple[Tensor, Tensor]:
     """Put rows [rows, tokens, width] at their places [examples, sentences, tokens, width]; the rest is masked."""
     example, distance, row = torch.tensor(places, device=states.device).T
-    shape = int(example.max()) + 1, int(distance.max()) + 1
+    shape = [1 + max(numbers) for numbers in list(zip(*places, strict=True))[:2]]
     all_states = states.new_zeros(*shape, *states.shape[1:])
     all_masks = mask.new_zeros(*shape, mask.shape[1])
     all_states[example, distance] = states[row]
