@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from leaderboard.families import RoleKind
@@ -11,6 +13,7 @@ from leaderboard.rows import Board, Row
 
 MAX_CONTESTANTS = len(LIGHT_SERIES)  # in one figure: readers cannot tell more colours apart
 MIN_REGRET_ROUNDS = 10  # of a long phase: the noise of earlier means would squeeze the rest of the curve
+PASS_MEASURES = ("corpus_bleu", "sentence_bleu", "relative_corpus_bleu", "relative_sentence_bleu")
 DIFFERENCES = {"r0": "R0", "r1": "R1", "r0_1": "R0+1", "bleu": "BLEU"}  # measures that are drawn against a baseline
 
 Point = dict[str, Any]
@@ -54,38 +57,54 @@ def gain_points(board: Board) -> list[Point]:
     return points
 
 
+def seed_range(name: str, values: Sequence[float | None]) -> Point:
+    """Return the lowest and the highest value of several seeds; None if there are none, or if one is not known."""
+    known = [value for value in values if value is not None]
+    is_range = len(known) == len(values) > 1
+    return {f"{name}_low": min(known) if is_range else None, f"{name}_high": max(known) if is_range else None}
+
+
 def curve_points(board: Board) -> list[Point]:
-    """Return cumulative reward and running regret of every drawn run at every checkpoint."""
+    """Return cumulative reward and running regret of every drawn run at every checkpoint, with the range of seeds."""
     rows, curves = drawn_rows(board), {row.run: row.curve for row in board.rows}
     names, points = labels(rows), []
     first_round = MIN_REGRET_ROUNDS if board.total >= 100 * MIN_REGRET_ROUNDS else 1
     for row in rows:
         oracle = curves[row.regret.oracle] if row.regret else []
         for index, (rounds, reward) in enumerate(zip(board.checkpoints, row.curve, strict=False)):
-            regret = (oracle[index] - reward) / rounds if index < len(oracle) and rounds >= first_round else None
+            rewards = [seed.curve[index] if index < len(seed.curve) else None for seed in row.seeds]
+            regrets = [
+                (oracle[index] - each) / rounds
+                if each is not None and index < len(oracle) and rounds >= first_round
+                else None
+                for each in (reward, *rewards)
+            ]
             points.append(
-                {"system": names[row.run], "role": row.role, "rounds": rounds, "reward": reward, "regret": regret}
+                {
+                    "system": names[row.run],
+                    "role": row.role,
+                    "rounds": rounds,
+                    "reward": reward,
+                    "regret": regrets[0],
+                    **seed_range("reward", rewards),
+                    **seed_range("regret", [] if row.role is RoleKind.ORACLE else regrets[1:]),
+                }
             )
     return points
 
 
 def pass_points(board: Board) -> list[Point]:
-    """Return BLEU on the held-out block of every drawn run at every pass."""
+    """Return BLEU on the held-out block of every drawn run at every pass, with the range of seeds."""
     rows = drawn_rows(board)
-    names = labels(rows)
-    return [
-        {
-            "system": names[row.run],
-            "role": row.role,
-            "rounds": board.held_out.ends[each.held_out_pass],
-            "corpus_bleu": each.corpus_bleu,
-            "sentence_bleu": each.sentence_bleu,
-            "relative_corpus_bleu": each.relative_corpus_bleu,
-            "relative_sentence_bleu": each.relative_sentence_bleu,
-        }
-        for row in rows
-        for each in row.passes
-    ]
+    names, points = labels(rows), []
+    for row in rows:
+        for number, each in enumerate(row.passes):
+            place = {"system": names[row.run], "role": row.role, "rounds": board.held_out.ends[each.held_out_pass]}
+            seeds = [seed.passes[number] for seed in row.seeds]
+            values = {name: getattr(each, name) for name in PASS_MEASURES}
+            ranges = [seed_range(name, [getattr(seed, name) for seed in seeds]) for name in PASS_MEASURES]
+            points.append(reduce(or_, ranges, place | values))
+    return points
 
 
 def difference_points(board: Board) -> list[Point]:

@@ -117,15 +117,15 @@ def reward_chart() -> alt.Chart:
 
 
 def held_out_chart() -> alt.VConcatChart:
-    """Return corpus and sentence BLEU on the held-out block, absolute and relative to the first pass."""
-    rows = []
-    for prefix, gain in (("", ""), ("relative_", "gain in ")):
-        panels = [
-            _lines(f"{prefix}{kind}_bleu", f"{gain}{kind} BLEU", marks=True, width=PANEL_WIDTH, height=PANEL_HEIGHT)
-            for kind in ("corpus", "sentence")
-        ]
-        rows.append(alt.hconcat(*panels))
-    return alt.vconcat(*rows)
+    """Return corpus and sentence BLEU on the held-out block, absolute and relative to the first pass, with seeds."""
+
+    def panel(kind: str, prefix: str, gain: str) -> PageChart:
+        value = f"{prefix}{kind}_bleu"
+        lines = _lines(value, f"{gain}{kind} BLEU", marks=True, width=PANEL_WIDTH, height=PANEL_HEIGHT)
+        return _with_seeds(lines, value)
+
+    rows = [[panel(kind, *row) for kind in ("corpus", "sentence")] for row in (("", ""), ("relative_", "gain in "))]
+    return alt.vconcat(*(alt.hconcat(*panels) for panels in rows))
 
 
 def _difference_lines(name: str, label: str, *, width: int = WIDTH, height: int = HEIGHT) -> alt.Chart:
@@ -215,6 +215,34 @@ def _for_page(chart: PageChart, height: int = PAGE_HEIGHT) -> PageChart:
 
 # Figures for papers
 
+
+def _with_seeds(chart: alt.Chart, value: str) -> PageChart:
+    """Return the chart with bands from the lowest to the highest seed, where a row has several."""
+    title = chart.encoding.y.to_dict()["title"]
+    band = (
+        alt.Chart()
+        .mark_area(opacity=0.16)
+        .encode(
+            x=chart.encoding.x,
+            y=alt.Y(f"{value}_low:Q", title=title, scale=alt.Scale(zero=False)),
+            y2=f"{value}_high:Q",
+        )
+        .transform_filter(f"isValid(datum.{value}_low) && isValid(datum.{value})")
+        .properties(width=chart.width, height=chart.height)
+    )
+    return alt.layer(chart, band)
+
+
+def regret_figure() -> PageChart:
+    """Return running regret with the range of seeds."""
+    return _with_seeds(regret_chart(), "regret")
+
+
+def reward_figure() -> PageChart:
+    """Return cumulative reward with the range of seeds."""
+    return _with_seeds(reward_chart(), "reward")
+
+
 LABEL_HEIGHT = 13  # pixels between the names at the ends of two lines
 
 
@@ -234,8 +262,8 @@ def labelled_gain_points(board: Board) -> list[Point]:
 Figure = PageChart | alt.HConcatChart | alt.VConcatChart
 FIGURES: Mapping[str, tuple[Callable[[], Figure], Callable[[Board], list[Point]]]] = {
     "gain": (gain_chart, labelled_gain_points),
-    "regret": (regret_chart, curve_points),
-    "reward": (reward_chart, curve_points),
+    "regret": (regret_figure, curve_points),
+    "reward": (reward_figure, curve_points),
     "held-out": (held_out_chart, pass_points),
     "difference": (difference_chart, difference_points),
     "ter": (ter_chart, ter_points),
@@ -312,7 +340,7 @@ class LineStyle(NamedTuple):
         if isinstance(chart, alt.HConcatChart):
             return alt.hconcat(*map(self.apply_to, chart.hconcat))
         if isinstance(chart, alt.LayerChart):
-            return alt.layer(*map(self.apply_to, chart.layer))
+            return alt.layer(*map(self.apply_to, chart.layer)).properties(width=chart.width, height=chart.height)
         if chart.mark.type == "rule":
             return chart
         if chart.mark.type in ("circle", "area", "text"):

@@ -47,6 +47,20 @@ def test_gains_have_the_numbers_of_the_board_without_oracles():
     assert not {point["system"] for point in gain_points(board)} & {"BNMT-oracle", "SMT-oracle", "BNMT-static"}
 
 
+def test_curves_and_passes_of_several_seeds_have_their_range():
+    board = boards.seeded_board()
+    [row] = [row for row in board.rows if row.system == "BNMT-EL"]
+    last = [point for point in curve_points(board) if point["system"] == "BNMT-EL"][-1]
+    rewards = [seed.reward for seed in row.seeds]
+    assert (last["reward_low"], last["reward_high"]) == pytest.approx((min(rewards), max(rewards)), abs=1e-4)
+    assert last["regret_low"] < last["regret"] < last["regret_high"]
+    held_out = [point for point in pass_points(board) if point["system"] == "BNMT-EL"][-1]
+    bleu = [seed.passes[-1].corpus_bleu for seed in row.seeds]
+    assert (held_out["corpus_bleu_low"], held_out["corpus_bleu_high"]) == (min(bleu), max(bleu))
+    others = [point for point in curve_points(board) if point["system"] != "BNMT-EL"]
+    assert {point["reward_low"] for point in others} == {point["regret_high"] for point in others} == {None}
+
+
 def test_names_at_the_ends_of_lines_do_not_overlap():
     points = labelled_gain_points(boards.dev_board())
     known = [value for point in points for value in (point["gain"], point["gain_low"], point["gain_high"]) if value]
