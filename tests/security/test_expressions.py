@@ -30,18 +30,18 @@ HEADER_BYTES = ServerLimits().header_bytes
 MAX_GROWTH = 3.0  # of the time when the length doubles: it is 2 for a linear expression, and 4 for a quadratic one
 LINEAR = re.compile(r"[^\0]*")
 
+WITHOUT_REQUESTS = ("example_exchanges", "openapi", "template")  # these describe the service
+
+
+def modules_in(folder):
+    return sorted(path.stem for path in (ROOT / folder).glob("[!_]*.py"))
+
+
 # the modules that see a request, up to the service
 MODULES = [
-    *("simulator.cloud.events", "simulator.cloud.gateway", "simulator.cloud.http_messages"),
-    *("simulator.cloud.http_server", "simulator.cloud.rate_limiter", "simulator.cloud.request_head"),
-    *(
-        "lambdas.handlers.api",
-        "lambdas.handlers.public",
-        "lambdas.handlers.score",
-        "lambdas.registry",
-        "lambdas.service",
-    ),
-    *("lambdas.tokens", "task.limits", "task.names"),
+    *(f"simulator.cloud.{name}" for name in modules_in("simulator/cloud") if name not in WITHOUT_REQUESTS),
+    *(f"lambdas.handlers.{name}" for name in modules_in("lambdas/handlers")),
+    *("lambdas.registry", "lambdas.service", "lambdas.tokens", "task.limits", "task.names"),
 ]
 EXPRESSIONS = {
     f"{module}.{name}": value
