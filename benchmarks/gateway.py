@@ -1,5 +1,7 @@
 """Rounds per second of ``banditmt serve`` over loopback, compared with an echo handler on the same server.
 
+    python -m benchmarks.gateway [--against TREE]
+
 Every server runs in its own process; the client is this process, with one keep-alive connection or four. A round is one
 POST that commits a translation and returns the next sentence. The rival is a Lambda function that does nothing: a
 resolver of Powertools with one route, which returns the body of the request, behind the same gateway, for requests of
@@ -7,13 +9,17 @@ the same size. For comparison, the same without Powertools, and the HTTP server 
 
 The store is SQLite with ``synchronous=normal``, so that no round waits for the disk. The table also shows the default
 of ``banditmt serve``, which flushes every round. That speed is a property of the disk, so there is no bound on it.
+
+``--against`` also measures a server of another commit, which is checked out at TREE (``git worktree add --detach TREE
+COMMIT``), in turn with the others.
 """
 
+import argparse
 import multiprocessing
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -23,8 +29,14 @@ from typing import Any, NamedTuple
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver
 
 from benchmarks.harness.bounds import Bounds
-from benchmarks.harness.http_servers import KeepAliveClient, ServerProcess, banditmt_server
-from benchmarks.harness.store_setup import SENTENCE, prepare_store
+from benchmarks.harness.http_servers import (
+    KeepAliveClient,
+    ServerProcess,
+    TreeError,
+    banditmt_server,
+    prepare_store_in,
+)
+from benchmarks.harness.store_setup import SENTENCE
 from simulator.cloud.gateway import Gateway, Handler
 from simulator.cloud.http_messages import Application, HttpRequest, HttpResponse, RejectionReason
 from simulator.cloud.http_server import HttpServer, running
@@ -35,7 +47,7 @@ SLICES = 15  # of each server, in turn, so that other load on the machine slows 
 PHASE_ROUNDS = ROUNDS_PER_SLICE * SLICES + 1  # enough for all slices
 CONNECTIONS = (1, 4)
 MIN_RATE_RATIO = 0.5  # of serving to the echo
-ECHO, SERVED = "echo handler (Powertools)", "banditmt serve"
+ECHO, SERVED, OTHER = "echo handler (Powertools)", "banditmt serve", "banditmt serve, the other version"
 
 
 class BareHttp:
@@ -125,6 +137,14 @@ class RunPlayer:
 Player = EchoPlayer | RunPlayer
 
 
+class MeasuredServer(NamedTuple):
+    """A server, and how it is played on."""
+
+    player: type[Player]
+    process: ServerProcess
+    api_key: str
+
+
 class SliceResult(NamedTuple):
     """The result of one slice."""
 
@@ -135,10 +155,11 @@ class SliceResult(NamedTuple):
 class ConcurrentPlayers:
     """Players of one server, each with its own connection."""
 
-    def __init__(self, kind: type[Player], server: ServerProcess, api_key: str, size: int) -> None:
-        self._server, self._clients = server, [KeepAliveClient(server.port, api_key) for _ in range(size)]
+    def __init__(self, server: MeasuredServer, size: int) -> None:
+        self._server, port = server.process, server.process.port
+        self._clients = [KeepAliveClient(port, server.api_key) for _ in range(size)]
         self._players = [
-            kind(client, f"bench-{server.port}-{size}-{number}") for number, client in enumerate(self._clients)
+            server.player(client, f"bench-{port}-{size}-{number}") for number, client in enumerate(self._clients)
         ]
         self._pool = ThreadPoolExecutor(size)
         self.slices: list[SliceResult] = []
@@ -160,14 +181,12 @@ class ConcurrentPlayers:
             client.close()
 
 
-def play_in_turn(
-    servers: dict[str, tuple[type[Player], ServerProcess]], api_key: str, connections: int
-) -> dict[str, ConcurrentPlayers]:
+def play_in_turn(servers: Mapping[str, MeasuredServer], connections: int) -> dict[str, ConcurrentPlayers]:
     """Let the players of all servers play their slices in turn, and return them."""
     with ExitStack() as stack:
         groups = {
-            name: stack.enter_context(closing(ConcurrentPlayers(kind, server, api_key, connections)))
-            for name, (kind, server) in servers.items()
+            name: stack.enter_context(closing(ConcurrentPlayers(server, connections)))
+            for name, server in servers.items()
         }
         for _ in range(SLICES):
             for group in groups.values():
@@ -175,11 +194,9 @@ def play_in_turn(
     return groups
 
 
-def measure(
-    servers: dict[str, tuple[type[Player], ServerProcess]], api_key: str, connections: int, bounds: Bounds
-) -> None:
+def measure(servers: Mapping[str, MeasuredServer], connections: int, bounds: Bounds) -> None:
     """Let all play in turn, print their rates, and check the bound."""
-    groups = play_in_turn(servers, api_key, connections)
+    groups = play_in_turn(servers, connections)
     print(f"\n{connections} keep-alive connection{'s' if connections > 1 else ''}, rounds per second of")
     for name, group in groups.items():
         rate, cpu = (median(column) for column in zip(*group.slices, strict=True))
@@ -188,26 +205,51 @@ def measure(
     ratio = groups[SERVED].rate_ratio(groups[ECHO])
     verdict = bounds.check(ratio >= MIN_RATE_RATIO)
     print(f"  bound, {MIN_RATE_RATIO} of the echo's rate: {verdict} ({ratio:.2f})", flush=True)
+    if OTHER in groups:
+        print(f"  {groups[SERVED].rate_ratio(groups[OTHER]):.2f} of the rate of the other version", flush=True)
 
 
-def compare() -> bool:
+def start_servers(folder: Path, tree: Path | None, stack: ExitStack) -> dict[str, MeasuredServer]:
+    """Start all servers, that of another working tree too if there is one, on a store of its own."""
+
+    def banditmt(name: str, tree: Path | None = None) -> MeasuredServer:
+        path = folder / name
+        (api_key,) = prepare_store_in(tree, path, PHASE_ROUNDS)
+        option = "" if name == "flushed" else "?synchronous=normal"
+        return MeasuredServer(RunPlayer, stack.enter_context(banditmt_server(f"sqlite:{path}{option}", tree)), api_key)
+
+    def rival(application: Callable[[], Application]) -> MeasuredServer:
+        return MeasuredServer(EchoPlayer, stack.enter_context(rival_server(application)), api_key="any")
+
+    return {
+        ECHO: rival(powertools_echo),
+        **({} if tree is None else {OTHER: banditmt("other", tree)}),
+        SERVED: banditmt("served"),
+        "banditmt serve, every round flushed": banditmt("flushed"),
+        "echo without Powertools": rival(function_echo),
+        "HTTP alone, without gateway or handler": rival(bare_http),
+    }
+
+
+def compare(tree: Path | None = None) -> bool:
     """Run the benchmark and print its results; return whether every bound is met."""
-    with tempfile.TemporaryDirectory() as folder, ExitStack() as servers:
-        path = Path(folder) / "store"
-        (api_key,) = prepare_store(path, PHASE_ROUNDS)
-        started: dict[str, tuple[type[Player], Any]] = {
-            ECHO: (EchoPlayer, rival_server(powertools_echo)),
-            SERVED: (RunPlayer, banditmt_server(f"sqlite:{path}?synchronous=normal")),
-            "banditmt serve, every round flushed": (RunPlayer, banditmt_server(f"sqlite:{path}")),
-            "echo without Powertools": (EchoPlayer, rival_server(function_echo)),
-            "HTTP alone, without gateway or handler": (EchoPlayer, rival_server(bare_http)),
-        }
-        rivals = {name: (kind, servers.enter_context(server)) for name, (kind, server) in started.items()}
-        bounds = Bounds()
+    bounds = Bounds()
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        servers = start_servers(Path(folder), tree, stack)
         for connections in CONNECTIONS:
-            measure(rivals, api_key, connections, bounds)
-        return bounds.all_met
+            measure(servers, connections, bounds)
+    return bounds.all_met
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--against", type=Path, metavar="TREE", help="a working tree of another commit to compare with")
+    try:
+        return not compare(parser.parse_args().against)
+    except TreeError as problem:
+        print(f"benchmarks.gateway: {problem}", file=sys.stderr)
+        return 2
 
 
 if __name__ == "__main__":
-    sys.exit(not compare())
+    sys.exit(main())

@@ -92,7 +92,7 @@ def compare(other_tree: Path | None = None) -> bool:
         f"bound, {MIN_ROUNDS_PER_SECOND:,} rounds/s or {MIN_RATIO_TO_MOTO} times moto: {bounds.check(is_met)}",
         flush=True,
     )
-    return all((bounds.all_met, round_cost.compare(other_tree), gateway.compare()))
+    return all((bounds.all_met, round_cost.compare(other_tree), gateway.compare(other_tree)))
 
 
 def main() -> int:

@@ -74,13 +74,22 @@ def tree_environment(tree: Path | None) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": f"{packages}{os.pathsep}{packages / 'client_sdk'}"}
 
 
+def tree_program(tree: Path | None, name: str) -> str:
+    """Return a program of the environment of a working tree, if it has one of its own; else of this environment.
+
+    A commit that needs other versions of libraries has to have one.
+    """
+    here = Path(sys.executable).with_name(name)
+    own = here if tree is None else tree.resolve() / ".venv" / "bin" / name
+    return str(own if own.exists() else here)
+
+
 @contextmanager
 def banditmt_server(
     store: str, tree: Path | None = None, environment: Mapping[str, str] | None = None
 ) -> Iterator[ServerProcess]:
     """Run ``banditmt serve`` of a working tree on a store, with more variables in its environment."""
-    banditmt = str(Path(sys.executable).with_name("banditmt"))
-    command = [banditmt, "serve", "--store", store, "--port", "0", "--json"]
+    command = [tree_program(tree, "banditmt"), "serve", "--store", store, "--port", "0", "--json"]
     variables = {**tree_environment(tree), **(environment or {})}
     with subprocess.Popen(
         command, env=variables, cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
@@ -97,7 +106,7 @@ def prepare_store_in(tree: Path | None, path: Path, rounds: int, participants: i
     if tree is None:
         return prepare_store(path, rounds, participants)
     script = Path(__file__).with_name("store_setup.py")
-    command = [sys.executable, str(script), str(path), str(rounds), str(participants)]
+    command = [tree_program(tree, "python"), str(script), str(path), str(rounds), str(participants)]
     done = subprocess.run(command, env=tree_environment(tree), cwd=tree, capture_output=True, text=True)
     if done.returncode:
         raise TreeError(f"cannot create a store with the packages in {tree}: {done.stderr.strip()[-300:]}")
