@@ -5,6 +5,7 @@ import struct
 
 import mlflow
 import pytest
+import wandb
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from wandb.proto import wandb_internal_pb2
 
@@ -69,6 +70,7 @@ def test_wandb_offline(tmp_path, monkeypatch, complaints):
     monkeypatch.setenv("WANDB_MODE", "offline")
     monkeypatch.setenv("WANDB_SILENT", "true")
     track("wandb", tmp_path, [0, 1, 2, 3])
+    wandb.teardown()  # waits for wandb's own process, which writes the file
     (path,) = (tmp_path / "wandb").glob(f"offline-run-*-{RUN}/run-{RUN}.wandb")
     rows, config = [], {}
     for record in records(path):
