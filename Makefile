@@ -152,7 +152,7 @@ $(SAM_READY): requirements-sam.lock
 
 # Environments with just one extra, for the tests of what needs it: tests/extras/test_NAME.py runs in .venv-NAME. They are kept,
 # and built again only when a lock file or a pyproject.toml changes.
-EXTRAS := gymnasium trackers optuna huggingface
+EXTRAS := gymnasium trackers optuna huggingface trl
 
 .venv-%/.ready: requirements-%.lock pyproject.toml client_sdk/pyproject.toml
 	$(PYTHON) -m venv .venv-$*

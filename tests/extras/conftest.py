@@ -10,5 +10,6 @@ NEEDS = {
     "test_huggingface.py": "transformers",
     "test_optuna.py": "optuna",
     "test_trackers.py": "tensorboard",
+    "test_trl.py": "trl",
 }
 collect_ignore = [name for name, module in NEEDS.items() if find_spec(module) is None]

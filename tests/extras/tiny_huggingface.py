@@ -35,12 +35,12 @@ def save_encoder_decoder(folder):
     return _save(BartForConditionalGeneration(config), tiny_tokeniser(ends=True), folder)
 
 
-def save_causal(folder):
+def save_causal(folder, positions=64):
     """Write a causal model of a few thousand parameters, and return its folder."""
     set_seed(4)
     config = GPT2Config(
         vocab_size=len(WORDS),
-        n_positions=64,
+        n_positions=positions,
         n_embd=16,
         n_layer=1,
         n_head=2,
