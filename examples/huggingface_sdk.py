@@ -2,8 +2,9 @@
 
     BANDITMT_URL=... BANDITMT_API_KEY=... python examples/huggingface_sdk.py MODEL [PHASE]
 
-The policy gradient of expected loss, with the running mean of rewards as baseline. `banditmt play HF-EL` does more: it
-resumes exactly, keeps minibatches and LoRA, and guards lengths. This one only shows how little the SDK needs.
+The policy gradient of expected loss, with the running mean of rewards as baseline. The system
+`learners.huggingface.systems:EXPECTED_LOSS` of `banditmt play` does more: it resumes exactly, has minibatches and LoRA,
+and guards lengths. This one only shows how little the SDK needs.
 """
 
 import sys
