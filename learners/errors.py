@@ -1,4 +1,6 @@
-"""The errors of learners, as one small tree."""
+"""The errors of learners, as one small tree, and the words for a bug in a learner from outside."""
+
+import traceback
 
 
 class LearnerError(Exception):
@@ -35,3 +37,9 @@ class TrainingError(LearnerError):
 
 class SettingError(LearnerError):
     """A setting is unknown, or its value is not one that it can have."""
+
+
+def describe_bug(bug: Exception) -> str:
+    """Return an error with the line that raised it, for a message of one line without a traceback."""
+    last = traceback.extract_tb(bug.__traceback__)[-1]
+    return f"{type(bug).__name__}: {bug} ({last.filename}, line {last.lineno})"

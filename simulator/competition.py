@@ -25,7 +25,7 @@ from lambdas.store import open_store
 from lambdas.store.interface import Store
 from leaderboard.families import HOUSE_PARTICIPANT, name_with_settings
 from learners.contract import Learner
-from learners.errors import LearnerError, ResumeError
+from learners.errors import LearnerError, ResumeError, UnknownSystemError, describe_bug
 from learners.interrupts import deferred_interrupts
 from learners.journal import JournalEntry
 from learners.loop import play
@@ -42,6 +42,7 @@ from task.public_texts import MAX_LINE_CHARACTERS
 
 REPORT_SECONDS = 0.2  # between two reports of a run
 RESUME_ADVICE = "the same command resumes it"
+PLAYED_BEFORE = "it was played before"  # nothing was played now, whatever has changed in the code of its learner
 THREAD_COUNT_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -171,14 +172,21 @@ NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 def run_specs(systems: Sequence[str], seeds: int = 1, settings: Mapping[str, str] = NO_SETTINGS) -> list[RunSpec]:
     """Return a run for each system and seed with these settings; only one for systems without randomness.
 
-    Raises UnknownSystemError for a system that the registry does not have, and SettingError for a setting that a system
-    does not have.
+    Raises UnknownSystemError for a system that the registry does not have, or for two systems of one name, and
+    SettingError for a setting that a system does not have.
     """
-    return [
+    specs = [
         seeded_run(name, seed, settings)
         for name in dict.fromkeys(systems)
         for seed in range(1, (seeds if find_system(name).stochastic else 1) + 1)
     ]
+    by_label: dict[str, RunSpec] = {}
+    for spec in specs:  # first_try:Mine and second_try:Mine would write to one folder, and be one system on the board
+        if (other := by_label.setdefault(spec.label, spec)) is not spec:
+            raise UnknownSystemError(
+                f"{other.system} and {spec.system} have one name, {spec.label}: rename one, or play it with --name"
+            )
+    return specs
 
 
 def seeded_run(system: str, seed: int, settings: Mapping[str, str] = NO_SETTINGS) -> RunSpec:
@@ -326,6 +334,7 @@ def play_run_with(
     _check_feedback(client, competition.phase, system)
     learner = system.new_learner(models, spec.seed, competition.phase)
     run = _open_run(client, competition, spec, folder)
+    was_finished = run.progress.index == run.total
     identity = system.identity(models, spec.seed)
     tracking = _open_tracking(competition, spec, run, learner)
     reported = 0.0
@@ -352,7 +361,7 @@ def play_run_with(
         watch(status())
         if tracking:
             tracking.finish()
-    return status(PlayState.FINISHED)
+    return replace(status(PlayState.FINISHED), message=PLAYED_BEFORE if was_finished else "")
 
 
 def _check_feedback(client: Client, phase: str, system: System) -> None:
@@ -414,7 +423,7 @@ def _play_and_report(competition: Competition, spec: RunSpec, reports: Connectio
     except (LearnerError, BanditError, OSError) as failure:
         end = last.ended(PlayState.FAILED, str(failure))
     except Exception as bug:  # a bug in one learner must not take the others down
-        end = last.ended(PlayState.FAILED, f"{type(bug).__name__}: {bug}")
+        end = last.ended(PlayState.FAILED, describe_bug(bug))
     with suppress(BrokenPipeError):
         reports.send(end)
 

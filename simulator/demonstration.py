@@ -18,7 +18,7 @@ class LearnerGain:
     gain: Difference
 
     def __str__(self) -> str:
-        change = f"{self.gain.mean:+.4f} per round, 95 % interval {self.gain.low:+.4f} to {self.gain.high:+.4f}"
+        change = f"{self.gain.mean:+z.4f} per round, 95 % interval {self.gain.low:+z.4f} to {self.gain.high:+z.4f}"
         if not self.gain.significant:
             return f"{self.row.system} made no difference that can be measured in so few rounds ({change})."
         if self.gain.mean < 0:

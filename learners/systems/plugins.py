@@ -7,14 +7,13 @@ whose fields are the settings, and ``seed``, without which nothing in it is rand
 import importlib
 import inspect
 import sys
-import traceback
 from dataclasses import dataclass, is_dataclass, replace
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, get_type_hints
 
 from learners.contract import Learner
-from learners.errors import UnknownSystemError
+from learners.errors import UnknownSystemError, describe_bug
 from learners.seed_models.store import ModelStore
 from learners.systems.system import System
 from task.names import NAME_RULE, is_name
@@ -67,6 +66,7 @@ def find_plugin(name: str) -> System | None:
 def _import(name: str, path: str) -> Any:
     """Return what ``module:attribute`` names; modules of the current folder count, as those of a script do."""
     module, _, attribute = path.partition(":")
+    _check_module_name(name, module, attribute)
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.insert(0, here)
     try:
@@ -78,7 +78,7 @@ def _import(name: str, path: str) -> Any:
             f"there is no module {module!r} for the system {name!r}, neither in {here} nor among the installed packages"
         ) from None
     except Exception as bug:
-        raise UnknownSystemError(f"{name}: importing {module} failed: {_describe(bug)}") from bug
+        raise UnknownSystemError(f"{name}: importing {module} failed: {describe_bug(bug)}") from bug
     for part in attribute.split("."):
         if not hasattr(found, part):
             raise UnknownSystemError(f"{name}: the module {module} ({found.__file__}) has no {attribute!r}")
@@ -86,10 +86,13 @@ def _import(name: str, path: str) -> Any:
     return found
 
 
-def _describe(bug: Exception) -> str:
-    """Return an error with the line that raised it: the message is one line, and has no traceback."""
-    last = traceback.extract_tb(bug.__traceback__)[-1]
-    return f"{type(bug).__name__}: {bug} ({last.filename}, line {last.lineno})"
+def _check_module_name(name: str, module: str, attribute: str) -> None:
+    """Raise UnknownSystemError for what no import statement could say, such as the path of a file."""
+    if all(part.isidentifier() for part in module.split(".")) and not module.endswith(".py"):
+        return
+    imported = ".".join(part for part in Path(module.removesuffix(".py")).parts if part.isidentifier())
+    advice = f", such as {imported}:{attribute}" if imported else ""
+    raise UnknownSystemError(f"{name}: a module is named as in an import statement{advice}")
 
 
 def _system(found: Any, name: str, origin: str, typed: str) -> System:

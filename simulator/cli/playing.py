@@ -83,7 +83,7 @@ def play(
     as_json: JsonOption = False,
 ) -> None:
     """Play one run. If it is interrupted, the same command resumes it."""
-    from simulator.competition import Competition, play_run, seeded_run
+    from simulator.competition import PLAYED_BEFORE, Competition, play_run, seeded_run
 
     competition = Competition(store, phase, models, runs, tracker=_check_tracker(track))
     spec = seeded_run(system, seed, _settings(config, assignments))
@@ -92,6 +92,8 @@ def play(
     competition = _at_service(context, competition, [system], task, url, api_key)
     with run_bars(competition, [spec]) as watch:
         status = play_run(competition, spec, watch=watch)
+    if status.message == PLAYED_BEFORE:
+        status = replace(status, message=f"{PLAYED_BEFORE}; another --name plays it again")
     _print_results([status], as_json=as_json)
 
 

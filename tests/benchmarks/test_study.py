@@ -43,6 +43,30 @@ def test_a_folder_keeps_the_options_that_it_was_begun_with(finished_study):
         run_small_study(folder, "--task-seed", "6")
 
 
+PLUGIN = """
+from learners.contract import Learner
+
+class Half(Learner):
+    def propose(self, sentence):
+        words = sentence.source.split()
+        return " ".join(words[: (len(words) + 1) // 2])
+
+    def update(self, sentence, translation, feedback):
+        pass
+"""
+
+
+def test_a_learner_from_outside_joins_a_study_that_was_finished_without_it(finished_study, tmp_path, monkeypatch):
+    folder = shutil.copytree(finished_study[0], tmp_path / "study")
+    (tmp_path / "halves.py").write_text(PLUGIN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    systems = ["--systems", "copy-source", "halves:Half"]
+    report = run_small_study(folder, "--task-seed", "5", "--keep", *systems)
+    assert "| halves:Half | - |" in report
+    assert run_small_study(folder, "--task-seed", "5", "--keep", *systems) == report
+
+
 @pytest.mark.parametrize("part", ["make_task", "train_models"])
 def test_an_interrupt_before_the_runs_is_told_in_one_line(finished_study, part, tmp_path):
     folder = shutil.copytree(finished_study[0], tmp_path / "study")

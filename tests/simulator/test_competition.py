@@ -24,6 +24,7 @@ from learners.snapshot import Snapshot
 from learners.systems.registry import SYSTEMS
 from learners.systems.system import BanditSystem
 from simulator.competition import (
+    PLAYED_BEFORE,
     Competition,
     PlayState,
     RunProcess,
@@ -217,6 +218,10 @@ class FirstWords(Learner):
 
     def update(self, sentence, translation, feedback):
         self.rounds += 1
+
+class Broken(FirstWords):
+    def update(self, sentence, translation, feedback):
+        raise KeyError(feedback.post_edit)
 """
 
 
@@ -225,12 +230,15 @@ def test_a_learner_from_outside_plays_in_its_own_process_and_resumes(competition
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     here = new_ledger(competition, tmp_path / "here")
-    specs = run_specs(["opening_words:FirstWords", "copy-source"], seeds=3)
-    assert [spec.label for spec in specs] == ["FirstWords", "copy-source"]
-    assert [end.state for end in compete(here, specs, processes=2)] == [PlayState.FINISHED] * 2
+    specs = run_specs(["opening_words:FirstWords", "copy-source", "opening_words:Broken"], seeds=3)
+    assert [spec.label for spec in specs] == ["FirstWords", "copy-source", "Broken"]
+    *played, broken = compete(here, specs, processes=2)
+    assert [end.state for end in played] == [PlayState.FINISHED] * 2
+    assert (broken.state, broken.rounds) == (PlayState.FAILED, 1)
+    assert broken.message == f"KeyError: None ({tmp_path / 'opening_words.py'}, line 21)"
     assert {len(translation.split()) for _, translation, _ in journal(here, specs[0])} == {2}
     again = play_run(here, specs[0])
-    assert (again.state, again.rounds) == (PlayState.FINISHED, ROUNDS)
+    assert (again.state, again.rounds, again.message) == (PlayState.FINISHED, ROUNDS, PLAYED_BEFORE)
     with pytest.raises(SnapshotError, match="was begun with setting words None, not '1'"):
         play_run(here, replace(seeded_run("opening_words:FirstWords", 1, {"words": "1"}), name="FirstWords"))
 
@@ -241,6 +249,17 @@ def test_a_finished_run_is_not_played_again(competition, tmp_path):
     again = play_run(here, spec)
     assert (again.state, again.rounds, again.reward) == (PlayState.FINISHED, ROUNDS, pytest.approx(first.reward))
     assert journal(here, spec) == before
+
+
+def test_two_systems_of_one_name_are_refused_before_they_write_to_one_folder(tmp_path, monkeypatch):
+    for module in ("first_try", "second_try"):
+        (tmp_path / f"{module}.py").write_text(PLUGIN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    complaint = "^first_try:FirstWords and second_try:FirstWords have one name, FirstWords: rename one, or play it with"
+    with pytest.raises(UnknownSystemError, match=complaint):
+        run_specs(["first_try:FirstWords", "second_try:FirstWords"])
+    assert len(run_specs(["first_try:FirstWords", "first_try:FirstWords"])) == 1
 
 
 def test_the_budget_of_participants_does_not_limit_a_competition_of_the_organiser(tmp_path):

@@ -120,6 +120,9 @@ def test_a_module_can_have_a_system_with_everything_that_ours_have():
         ("nowhere:X", "there is no module 'nowhere' for the system 'nowhere:X', neither in "),
         ("shouting:Whisper", "shouting:Whisper: the module shouting ("),
         ("shouting:", "shouting:: the module shouting ("),
+        ("shouting.py:Shout", "shouting.py:Shout: a module is named as in an import statement, such as shouting:Shout"),
+        ("./a/shouting.py:Shout", "./a/shouting.py:Shout: a module is named as in an import statement, such as a.shou"),
+        (":Shout", ":Shout: a module is named as in an import statement"),
         ("broken:X", "broken:X: importing broken failed: ZeroDivisionError: division by zero ("),
         ("lacking:X", "lacking:X: importing lacking failed: No module named 'no_such_package'"),
         ("shouting:NUMBER", "shouting:NUMBER is neither a subclass of learners.contract.Learner nor a System: it is 3"),
@@ -150,6 +153,16 @@ def test_an_entry_point_is_a_system_under_its_name(entries, tmp_path):
     ]
     with pytest.raises(UnknownSystemError, match=r"BNMT-EL, .*, loud, sad, and any learner as module:Class"):
         find_system("quiet")
+
+
+def test_the_entry_points_of_a_package_are_found_where_it_is_installed(tmp_path, monkeypatch):
+    installed = tmp_path / "site-packages" / "loud_package-1.0.dist-info"
+    installed.mkdir(parents=True)
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: loud-package\nVersion: 1.0\n")
+    (installed / "entry_points.txt").write_text("[banditmt.systems]\nloud = shouting:Shout\n")
+    monkeypatch.syspath_prepend(str(installed.parent))
+    assert find_system("loud").origin == "loud-package 1.0: shouting:Shout"
+    assert "loud" in [system.name for system in installed_systems()[0]]
 
 
 def test_two_packages_with_one_name_are_refused_and_so_is_a_system_of_another_name(entries):

@@ -77,6 +77,16 @@ def test_more_seeds_do_not_play_the_first_one_again_under_another_name(capsys, t
     assert sorted(folder.name for folder in (tmp_path / "mock").iterdir()) == ["BNMT-EL", "BNMT-EL.s2"]
 
 
+def test_a_finished_run_is_not_played_again_and_its_result_says_so(capsys, task, folders):
+    playing = ["--phase", "mock", "--task", task, *folders]
+    first = printed(capsys, ["play", "copy-source", *playing]).out
+    again = printed(capsys, ["play", "copy-source", *playing]).out
+    assert again == first.replace("\n", "; it was played before; another --name plays it again\n")
+    assert printed(capsys, ["compete", "copy-source", *playing]).out == first.replace("\n", "; it was played before\n")
+    named = printed(capsys, ["play", "copy-source", "--name", "second-try", *playing]).out
+    assert named == first.replace("copy-source", "second-try")
+
+
 def test_play_with_settings_of_a_file_and_of_the_command_line(capsys, task, folders, tmp_path):
     printed(capsys, ["pretrain", "BNMT-EL", "--task", task, *folders[2:4], "--size", "tiny", "--steps", "5"])
     (tmp_path / "mine.toml").write_text("batch = 2\ndropout = 0.1\n\n[optimiser]\nclip_norm = 'none'\n")
