@@ -159,15 +159,16 @@ class Chart {
     this.figure.dataset.drawn = this.view;
   }
 
-  // Writes the name of every run at the end of its line. Names that would overlap are moved apart.
+  // Writes the name of every run at the end of its line, and what the line at zero is. Names that would overlap are moved apart.
   labelEnds() {
     if (!this.drawn || this.plot.hidden) return;
-    const { left, top, height, scale, own } = this.frame();
+    const { left, top, width, height, scale, own } = this.frame();
     const valueScale = this.drawn.chart.view.scale("y");
     const places = this.series.lines.map((line) => {
       const [rounds, value] = line.points.at(-1);
       return { ...line, x: left + scale(rounds) + 7, y: top + valueScale(value) };
     });
+    if (this.series.zero) places.push({ label: this.series.zero, colour: "reference", x: left + width + 7, y: top + valueScale(0) });
     places.sort((a, b) => a.y - b.y);
     const stacked = (place, index) => Math.max(place.y, index ? places[index - 1].y + LABEL_HEIGHT : -Infinity);
     places.forEach((place, index) => Object.assign(place, { y: stacked(place, index) }));

@@ -98,9 +98,9 @@ function whyNoGain(board, selected) {
   return selected.every(({ row }) => row.role !== "contestant") ? "Select a system that learns: gains are measured over the seed model." : NO_DATA_YET;
 }
 
-// Each view has a chart in charts.json; `best` says which values are good.
+// Each view has a chart in charts.json; `best` says which values are good, `zero` what a value of 0 is.
 const VIEWS = {
-  gain: { points: gain, band: gainBand, format: signed(fourDecimals), best: "highest", quantity: "gain over the seed model per round", whyEmpty: whyNoGain },
+  gain: { points: gain, band: gainBand, format: signed(fourDecimals), best: "highest", quantity: "gain over the seed model per round", zero: "seed model", whyEmpty: whyNoGain },
   regret: { points: curve(regretAt), format: fourDecimals, best: "lowest", quantity: "running regret", whyEmpty: whyNoRegret },
   mean_reward: {
     points: curve((reward, _index, rounds) => reward / rounds),

@@ -71,6 +71,8 @@ def test_first_screen_says_who_leads_and_by_how_much(open_page, url, api, viewpo
     assert "Gain over \u2068SMT-static\u2069" in tiles[1]
     assert f"+{first.mean_reward - second.mean_reward:.4f}" in tiles[2]
     assert "significant" in tiles[2]
+    is_cut = "each => each.scrollWidth > each.clientWidth || each.scrollHeight > each.clientHeight"
+    assert not any(heading.evaluate(is_cut) for heading in page.locator("#tiles dt").all())
     box = page.locator("#result").bounding_box()
     assert box["y"] + box["height"] <= viewport["height"], "without scrolling"
 
