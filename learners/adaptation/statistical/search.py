@@ -206,6 +206,8 @@ def _propose(
         if hypotheses.mask[old] & bits or abs(start - hypotheses.end[old]) > limit:
             continue
         gap, mask = _coverage(first_gap, hypotheses.mask[old] | bits)
+        if start + length - gap > limit:  # the way back would be too far, and the sentence could not be finished
+            continue
         rest = _rest(gap, mask, n, future)
         for option in range(options.span_start[start, length], options.span_start[start, length + 1]):
             at = proposals.used[0]
