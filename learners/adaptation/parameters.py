@@ -57,14 +57,15 @@ class AdaptedParameters:
         """
         if offsets is not None:
             self._check(offsets)
-        for offset in self.offsets.values():
-            offset.zero_()
-        if offsets is not None:
-            for name, array in offsets.tensors.items():
-                self.offsets[name].copy_(torch.from_numpy(array))
-            for name, table in offsets.tables.items():
-                numbers = torch.from_numpy(table.numbers.astype(np.int64)).to(self.offsets[name].device)
-                self.offsets[name][numbers] = torch.from_numpy(table.rows).to(self.offsets[name].device)
+        self._offset_vector.zero_()
+        if offsets is None:
+            self.translator.vector.data.copy_(self._base_vector)  # a sum with zero would lose the sign of zeros
+            return
+        for name, array in offsets.tensors.items():
+            self.offsets[name].copy_(torch.from_numpy(array))
+        for name, table in offsets.tables.items():
+            numbers = torch.from_numpy(table.numbers.astype(np.int64)).to(self.offsets[name].device)
+            self.offsets[name][numbers] = torch.from_numpy(table.rows).to(self.offsets[name].device)
         self.refresh(self.offsets)
 
     def _check(self, offsets: Offsets) -> None:

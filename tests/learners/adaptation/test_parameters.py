@@ -8,7 +8,7 @@ from learners.adaptation.offsets import Offsets, Table
 from learners.adaptation.parameters import AdaptedParameters
 from learners.errors import SnapshotError
 from learners.snapshot import Snapshot
-from tests.learners.adaptation.tiny_base import STREAM, parameters, show, vector
+from tests.learners.adaptation.tiny_base import STREAM, base, parameters, show, vector
 from tests.learners.nmt.toys import tiny_translator
 
 RATE = AdaptationConfig(learning_rate=0.1)
@@ -21,6 +21,17 @@ def test_offsets_are_removed_bit_for_bit():
     assert vector(adapted) != before
     adapted.apply(None)
     assert vector(adapted) == before
+
+
+def test_even_negative_zeros_are_restored():
+    """Adding an offset of zero would make them positive, and the hash of the base model another one."""
+    translator = base()
+    translator.model.output_bias.data[:] = -0.0
+    adapted = AdaptedParameters(translator)
+    before = translator.vector.detach().numpy().tobytes()
+    show(full_adaptation(adapted, RATE), STREAM[:1])
+    adapted.apply(None)
+    assert translator.vector.detach().numpy().tobytes() == before
 
 
 def test_a_file_of_offsets_restores_the_adapted_model_bit_for_bit(tmp_path):
