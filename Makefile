@@ -111,7 +111,7 @@ study-wmt17-full: setup  ## the same in the size of 2017, 1,297,974 rounds on th
 	$(BIN)/python -m benchmarks.studies.wmt17 --rounds 1297974 --departments 35 --out-of-domain 1000000 \
 		--folder .banditmt/study-wmt17-full --out .banditmt/study-wmt17-full/page $(OPTIONS)
 
-study-adaptation: setup .banditmt/en-de .banditmt/en-it  ## play the systems that learn from post-edits on two manuals and a shop, three base models each (resumable)
+study-adaptation: setup .banditmt/en-de .banditmt/en-it  ## play the systems that learn from post-edits on two manuals and a shop, three base models each (one to two hours; resumable)
 	$(BIN)/python -m benchmarks.studies.adaptation --tasks .banditmt/en-de .banditmt/en-it --out $(RESULTS)/adaptation $(OPTIONS)
 
 .banditmt/en-%: | setup

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
-from benchmarks.studies.adaptation_results import ADAPTING, SeedTexts, measure
+from benchmarks.studies.adaptation_results import ADAPTING, HeldOutTexts, SeedTexts, measure
 from benchmarks.studies.adaptation_runs import (
     HALVES,
     PHASE,
@@ -50,7 +50,8 @@ SHOP_SEED = 2019
 class Scale:
     """How much is trained and played; a folder holds studies of one scale."""
 
-    rounds: int
+    rounds: int  # of networks
+    smt_rounds: int
     training_pairs: int
     steps: int  # of the networks' pre-training, at most
     size: Size  # of the networks
@@ -68,6 +69,12 @@ class Job:
     scale: Scale
 
     @property
+    def rounds(self) -> list[Pair]:
+        """The first rounds of the task, in natural order."""
+        count = self.scale.smt_rounds if HALVES[self.half].shuffled else self.scale.rounds
+        return [(pair.source, pair.target) for pair in Task.open(self.task).pairs(PHASE)][:count]
+
+    @property
     def outputs(self) -> Outputs:
         return Outputs(self.folder / self.name / f"s{self.seed}" / self.half)
 
@@ -79,11 +86,6 @@ class Job:
         return f"{self.name}, {self.half}, seed {self.seed}"
 
 
-def rounds_of(task: Task, scale: Scale) -> list[Pair]:
-    """Return the first rounds, in natural order."""
-    return [(pair.source, pair.target) for pair in task.pairs(PHASE)][: scale.rounds]
-
-
 def training_text(task: Task, scale: Scale) -> list[Pair]:
     """Return the text that base models are trained on; tasks hold it in random order."""
     return [(pair.source, pair.target) for pair in task.pairs(OUT_OF_DOMAIN)][: scale.training_pairs]
@@ -91,9 +93,8 @@ def training_text(task: Task, scale: Scale) -> list[Pair]:
 
 def run(job: Job) -> None:
     """Train and play what is missing of a job."""
-    task = Task.open(job.task)
-    job.outputs.get("training", lambda: _train(job, training_text(task, job.scale)))
-    play_half(HALVES[job.half], rounds_of(task, job.scale), job.store, job.outputs)
+    job.outputs.get("training", lambda: _train(job, training_text(Task.open(job.task), job.scale)))
+    play_half(HALVES[job.half], job.rounds, job.store, job.outputs)
 
 
 def _train(job: Job, text: Sequence[Pair]) -> None:
@@ -138,26 +139,28 @@ def results(name: str, task: Task, jobs: Sequence[Job]) -> StreamResults:
     """Return the results of all seeds on one task, whose jobs are done."""
     networks, statistical = ([job for job in jobs if job.name == name and job.half == half] for half in HALVES)
     scale, languages = jobs[0].scale, task.description.languages
-    rounds = rounds_of(task, scale)
     known = {word for _, target in training_text(task, scale) for word in target.split()}
     seeds = [
-        measure(_texts(rounds, one, other), languages.target, known)
-        for one, other in zip(networks, statistical, strict=True)
+        measure(_texts(one, other), languages.target, known) for one, other in zip(networks, statistical, strict=True)
     ]
-    title = f"{task.description.generator}, {'-'.join(languages)}, {len(rounds):,} rounds"
-    return StreamResults(title, seeds)
+    return StreamResults(f"{task.description.generator}, {'-'.join(languages)}", seeds)
 
 
-def _texts(rounds: Sequence[Pair], networks: Job, statistical: Job) -> SeedTexts:
+def _texts(networks: Job, statistical: Job) -> SeedTexts:
     """Return what the systems of one seed have translated."""
     vocabulary = networks.store.load(ADAPT).target_vocabulary
     (natural, held_out), (in_blocks, more) = (played(HALVES[job.half], job.outputs) for job in (networks, statistical))
+    references, smt_references = ([target for _, target in job.rounds] for job in (networks, statistical))
     return SeedTexts(
-        [target for _, target in rounds],
-        [target for _, target in shuffled(rounds)],
+        references,
+        [target for _, target in shuffled(statistical.rounds)],
         natural,
         in_blocks,
-        {**held_out, **more},
+        {
+            name: HeldOutTexts(outputs, wanted)
+            for found, wanted in ((held_out, references), (more, smt_references))
+            for name, outputs in found.items()
+        },
         lambda text: " ".join(vocabulary.encode(text)[1]),
     )
 
@@ -188,7 +191,7 @@ def make_shop(path: Path, scale: Scale) -> Path:
     """Return the synthetic shop with documents, which is generated the first time."""
     if not path.exists():
         size = SCALES[ScaleName.DEV].without_held_out.resized(
-            dev=scale.rounds, training=scale.rounds, out_of_domain=scale.training_pairs
+            dev=max(scale.rounds, scale.smt_rounds), training=scale.rounds, out_of_domain=scale.training_pairs
         )
         spec = FeedbackSpec(seed=SHOP_SEED, kind=FeedbackKind.POST_EDIT)
         synthesise_task(path, size, seed=SHOP_SEED, departments=3, feedback=spec, documents=True)
@@ -197,14 +200,17 @@ def make_shop(path: Path, scale: Scale) -> Path:
 
 def study(given: argparse.Namespace) -> str:
     """Run or resume the study; return its tables."""
-    scale = Scale(given.rounds, given.training_pairs, given.steps, given.size)
+    scale = Scale(given.rounds, given.smt_rounds, given.training_pairs, given.steps, given.size)
     tasks = {path.name: path for path in given.tasks}
     if SHOP in tasks or len(tasks) < len(given.tasks):
         raise CorpusError(f"tasks are told apart by the names of their folders: name none {SHOP}, and no two alike")
-    digests = {name: Task.open(path).digest for name, path in tasks.items()}
+    opened = {name: Task.open(path) for name, path in tasks.items()}
+    for task in opened.values():
+        if (count := task.description.phases[PHASE].total) < max(scale.rounds, scale.smt_rounds):
+            raise CorpusError(f"{task.path} has only {count:,} rounds: give fewer --rounds and --smt-rounds")
     claim_folder(given.folder, asdict(scale))
-    for name, digest in digests.items():
-        claim_folder(given.folder / name, {"task": digest})
+    for name, task in opened.items():
+        claim_folder(given.folder / name, {"task": task.digest})
     tasks[SHOP] = make_shop(given.folder / SHOP / "task", scale)
     jobs = [
         Job(given.folder, path, name, seed, half, scale)
@@ -215,8 +221,8 @@ def study(given: argparse.Namespace) -> str:
     run_all(jobs, given.processes)
     streams = {name: results(name, Task.open(path), jobs) for name, path in tasks.items()}
     size = (
-        f"{scale.rounds:,} rounds of each task, {scale.training_pairs:,} training pairs, "
-        f"at most {scale.steps:,} steps, {given.seeds} base models"
+        f"{scale.rounds:,} rounds of each task for networks, {scale.smt_rounds:,} for SMT systems; "
+        f"{scale.training_pairs:,} training pairs, at most {scale.steps:,} steps, {given.seeds} base models"
     )
     tables = f"{report(streams, size)}\n\n{cpu_minutes(jobs)}"
     if given.out:
@@ -229,7 +235,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tasks", type=Path, nargs="*", default=[], help="tasks with post-edits, besides the shop")
     parser.add_argument("--folder", type=Path, default=Path(".banditmt/study-adaptation"), help="(%(default)s)")
-    parser.add_argument("--rounds", type=int, default=1_500, help="of the dev phase of each task (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=1_000, help="of each task for networks (%(default)s)")
+    parser.add_argument("--smt-rounds", type=int, default=3_000, help="for SMT systems, which are faster (%(default)s)")
     parser.add_argument("--training-pairs", type=int, default=60_000, help="for the base models (%(default)s)")
     parser.add_argument("--steps", type=int, default=2_000, help="of pre-training, at most (%(default)s)")
     parser.add_argument("--size", type=Size, choices=list(Size), default=Size.SMALL, help="of networks (%(default)s)")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from benchmarks.studies.adaptation_runs import parts_of
 from leaderboard.evaluation.comparison import Evaluation, evaluate
@@ -19,15 +20,22 @@ RECALLED = (NONE, FULL, LASSO)  # the systems of Tables 3 and 4 of Simianer et a
 Texts = Mapping[str, Sequence[str]]  # by system
 
 
+class HeldOutTexts(NamedTuple):
+    """The held-out parts of rounds as a system translates them before, with and after all adaptation."""
+
+    outputs: Texts
+    references: Sequence[str]  # of all rounds
+
+
 @dataclass(frozen=True)
 class SeedTexts:
     """What the systems of one base-model seed have translated."""
 
-    references: Sequence[str]
-    shuffled_references: Sequence[str]
+    references: Sequence[str]  # of the networks' rounds
+    shuffled_references: Sequence[str]  # of the rounds of SMT systems, which are more
     networks: Texts  # in natural order; the first does not learn
     statistical: Texts  # in random order; the first does not learn
-    reliability: Mapping[str, Texts]  # by system: the held-out parts before, with and after all adaptation
+    reliability: Mapping[str, HeldOutTexts]  # by system
     subwords: Callable[[str], str]  # returns a text as the base model reads it
 
 
@@ -63,7 +71,7 @@ def measure(texts: SeedTexts, language: str, known: Collection[str]) -> SeedResu
         evaluate(split, [texts.subwords(line) for line in texts.references], recall_measures(None)),
         evaluate(texts.statistical, texts.shuffled_references, [bleu_measure(), ter_measure()]),
         {model: _curves(texts, model) for model in CurveModel},
-        {name: measure_held_out(found, texts.references) for name, found in texts.reliability.items()},
+        {name: measure_held_out(found) for name, found in texts.reliability.items()},
     )
 
 
@@ -74,8 +82,9 @@ def _curves(texts: SeedTexts, model: CurveModel) -> Mapping[str, LearningCurve]:
         return {}
 
 
-def measure_held_out(found: Texts, references: Sequence[str]) -> HeldOut:
-    """Return backward reliability, given the outputs for the held-out parts and the references of all rounds."""
+def measure_held_out(texts: HeldOutTexts) -> HeldOut:
+    """Return backward reliability."""
+    found, references = texts
     parts = parts_of(len(references))
     wanted = [references[place] for _, places in parts for place in places]
     names = [f"part {number}" for number, (_, places) in enumerate(parts, start=1) for _ in places]

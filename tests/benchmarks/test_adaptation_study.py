@@ -7,7 +7,16 @@ import pytest
 
 from benchmarks.studies import adaptation
 from benchmarks.studies.adaptation_findings import FINDINGS, verdict
-from benchmarks.studies.adaptation_results import BIAS, FULL, LASSO, NONE, SeedTexts, measure, measure_held_out
+from benchmarks.studies.adaptation_results import (
+    BIAS,
+    FULL,
+    LASSO,
+    NONE,
+    HeldOutTexts,
+    SeedTexts,
+    measure,
+    measure_held_out,
+)
 from benchmarks.studies.adaptation_runs import (
     NETWORKS,
     STATISTICAL,
@@ -50,7 +59,7 @@ def texts(perfect):
         shuffled_references=REFERENCES,
         networks={one.name: REFERENCES if one.name in perfect else WRONG for one in NETWORKS.systems},
         statistical={one.name: REFERENCES if one.name in perfect else WRONG for one in STATISTICAL.systems},
-        reliability={"SMT-ADAPTING": {"baseline": before, "adapted": after, "final": after}},
+        reliability={"SMT-ADAPTING": HeldOutTexts({"baseline": before, "adapted": after, "final": after}, REFERENCES)},
         subwords=str.upper,
     )
 
@@ -108,7 +117,8 @@ def test_a_system_that_forgets_all_but_the_last_part_drifts():
     right, parts = held_out(REFERENCES), parts_of(len(REFERENCES))
     last = len(parts[-1][1])
     final = ["wrong"] * (len(right) - last) + right[-last:]
-    found = measure_held_out({"baseline": ["wrong"] * len(right), "adapted": right, "final": final}, REFERENCES)
+    outputs = {"baseline": ["wrong"] * len(right), "adapted": right, "final": final}
+    found = measure_held_out(HeldOutTexts(outputs, REFERENCES))
     assert found.parts.forgotten == ("part 1", "part 2", "part 3", "part 4", "part 5")
     assert found.drift
     assert found.gain
@@ -132,7 +142,15 @@ def test_outputs_are_made_once(tmp_path):
     assert list(outputs.seconds()) == ["a/b"]
 
 
-TINY = ["--rounds=18", "--training-pairs=150", "--steps=4", "--size=tiny", "--seeds=1", "--processes=1"]
+TINY = [
+    "--rounds=18",
+    "--smt-rounds=24",
+    "--training-pairs=150",
+    "--steps=4",
+    "--size=tiny",
+    "--seeds=1",
+    "--processes=1",
+]
 
 
 def test_the_study_plays_its_tasks_and_resumes(tmp_path, capsys, monkeypatch):
@@ -153,6 +171,9 @@ def test_the_study_plays_its_tasks_and_resumes(tmp_path, capsys, monkeypatch):
     assert tables.partition("CPU minutes")[0] in whole
     assert (tmp_path / "out" / "shop-reliability.svg").exists()
     assert json.loads((tmp_path / "study" / "options.json").read_text())["rounds"] == 18
+    longer = [*TINY, "--rounds=25", "--folder", str(tmp_path / "longer"), "--tasks", str(tmp_path / "study/shop/task")]
+    with pytest.raises(SystemExit, match="task has only 24 rounds: give fewer --rounds"):
+        adaptation.main(longer)
 
 
 def test_a_folder_of_another_scale_is_refused(tmp_path):
