@@ -32,11 +32,14 @@ def load_translator(config: HuggingFaceConfig, *, trainable: bool, seed: int = 0
         kind: Any = AutoModelForSeq2SeqLM if is_encoder_decoder else AutoModelForCausalLM
         model = kind.from_pretrained(config.name, dtype=torch.float32)
         tokeniser = AutoTokenizer.from_pretrained(config.name)
-    except (OSError, ValueError, KeyError) as reason:
+    except (OSError, ValueError, KeyError, ImportError) as reason:  # the last: of a tokeniser's own packages
         raise LearnerError(
             f"transformers cannot load the model {config.name!r}: {' '.join(str(reason).split())}"
         ) from None
-    model = model.to(default_device() if config.device == "auto" else torch.device(config.device))
+    try:
+        model = model.to(default_device() if config.device == "auto" else torch.device(config.device))
+    except (RuntimeError, AssertionError) as reason:  # an unknown device, or one that torch was built without
+        raise LearnerError(f"model.device={config.device} cannot be used here: {str(reason).splitlines()[0]}") from None
     if not trainable:
         model.requires_grad_(False)
     elif config.lora_rank:

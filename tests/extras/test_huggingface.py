@@ -212,6 +212,13 @@ def test_a_model_that_is_not_there_is_told(settings, complaint, monkeypatch):
         find_system(SYSTEMS["HF-static"]).with_settings({"model.prompt": "x"})
 
 
+def test_a_device_that_is_not_there_is_told(folders):
+    for device in ("meteor", "cuda:99"):
+        settings = {"model.name": folders["encoder-decoder"], "model.device": device}
+        with pytest.raises(LearnerError, match=f"^model.device={device} cannot be used here: "):
+            find_system(SYSTEMS["HF-static"]).with_settings(settings).new_learner(ModelStore(Path()), 1)
+
+
 def test_a_model_plays_by_name_and_other_weights_do_not_resume_its_run(folders, tmp_path, capsys):
     task = str(write_task(tmp_path / "task"))
     places = ["--task", task, "--store", f"sqlite:{tmp_path / 'store'}", "--runs", str(tmp_path / "runs"), "--json"]
