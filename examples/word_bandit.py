@@ -7,8 +7,9 @@ Copy the file, and change what it does: `propose` gets a sentence and returns a 
 
 import gzip
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
+from heapq import nlargest
 from pathlib import Path
 
 from learners.contract import Learner
@@ -55,15 +56,18 @@ class WordBandit(Learner):
 
 def likely_translations(task: Path, count: int) -> dict[str, list[str]]:
     """Return the target words that occur most often together with each source word (Dice coefficient), best first."""
-    sources, targets, both = Counter(), Counter(), Counter()
+    sources, targets, together = Counter(), Counter(), defaultdict(Counter)
     german, english = (task / f"out-of-domain.{language}.gz" for language in ("de", "en"))
     with gzip.open(german, "rt") as source_lines, gzip.open(english, "rt") as target_lines:
         for source, target in zip(source_lines, target_lines, strict=True):
             source_words, target_words = set(source.split()), set(target.split())
             sources.update(source_words)
             targets.update(target_words)
-            both.update((word, other) for word in source_words for other in target_words)
-    found: dict[str, list[tuple[float, str]]] = {}
-    for (word, other), together in both.items():
-        found.setdefault(word, []).append((2 * together / (sources[word] + targets[other]), other))
-    return {word: [other for _, other in sorted(pairs, reverse=True)[:count]] for word, pairs in found.items()}
+            for word in source_words:
+                together[word].update(target_words)
+
+    def best(word: str) -> list[str]:
+        dice = {other: 2 * both / (sources[word] + targets[other]) for other, both in together[word].items()}
+        return nlargest(count, dice, key=lambda other: (dice[other], other))
+
+    return {word: best(word) for word in together}
