@@ -18,13 +18,13 @@ from benchmarks.studies.adaptation_results import ADAPTING, HeldOutTexts, SeedTe
 from benchmarks.studies.adaptation_runs import (
     HALVES,
     PHASE,
-    Outputs,
     Pair,
     play_half,
     played,
     shuffled,
 )
 from benchmarks.studies.adaptation_tables import StreamResults, report
+from benchmarks.studies.outputs import Outputs
 from benchmarks.studies.study import claim_folder, errors_in_one_line
 from corpora.errors import CorpusError
 from corpora.scales import SCALES, ScaleName

@@ -5,30 +5,26 @@ Bertoldi et al. 2012: the slope of a curve over blocks is that of learning only 
 reliability cuts the natural order into parts and holds out a third of each.
 """
 
-import json
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.studies.outputs import Outputs
 from leaderboard.evaluation.documents import ADAPTED, BASELINE, FINAL
 from leaderboard.families import name_with_settings
 from leaderboard.metrics.reliability import held_out_from
 from learners.adaptation.statistical.learners import UnfairSmt
 from learners.contract import Feedback, Learner, Sentence, as_proposal
-from learners.nmt.processor import denormals_as_zero
 from learners.references import PhaseReferences
 from learners.seed_models.catalogue import ADAPT, ADAPT_FIXED, ADAPTING_SMT
 from learners.seed_models.seed_model import SeedModel
 from learners.seed_models.store import ModelStore
 from learners.systems.adaptation import FOREGROUND
 from learners.systems.registry import find_system
-from task.atomic_files import write_bytes
 
 PHASE = "dev"
 PARTS = 6  # of the rounds, for backward reliability
@@ -142,33 +138,6 @@ def translate_held_out(new: Callable[[], Learner], rounds: Sequence[Pair]) -> di
         ADAPTED: adapted,
         FINAL: [_propose(learner, pair) for pair in held_out],
     }
-
-
-@dataclass(frozen=True)
-class Outputs:
-    """Outputs of runs, and the CPU seconds that they took, in files: so an interrupted study resumes."""
-
-    folder: Path
-
-    def get(self, name: str, make: Callable[[], Any]) -> Any:
-        """Return what has this name; it is made the first time."""
-        path = self.folder / f"{name}.json"
-        if not path.exists():
-            start = time.process_time()
-            with denormals_as_zero():
-                made = make()
-            path.parent.mkdir(parents=True, exist_ok=True)
-            kept = {"seconds": time.process_time() - start, "made": made}
-            write_bytes(path, json.dumps(kept, ensure_ascii=False).encode())
-            print(f"{self.folder.name}/{name}: {kept['seconds']:.0f} s", flush=True)
-        return json.loads(path.read_text(encoding="utf-8"))["made"]
-
-    def seconds(self) -> dict[str, float]:
-        """Return the CPU seconds of everything that is kept, by name."""
-        return {
-            str(path.relative_to(self.folder).with_suffix("")): json.loads(path.read_text(encoding="utf-8"))["seconds"]
-            for path in sorted(self.folder.rglob("*.json"))
-        }
 
 
 def play_half(half: Half, rounds: Sequence[Pair], store: ModelStore, outputs: Outputs) -> None:

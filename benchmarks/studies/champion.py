@@ -6,7 +6,6 @@ on the first stream only, and frozen before the others were opened.
 """
 
 import argparse
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from benchmarks.harness.searched_lists import SearchedLists
 from benchmarks.studies.comparison import Comparison
 from benchmarks.studies.figures import save_figures
+from benchmarks.studies.in_process import play_rounds
 from benchmarks.studies.saved_runs import SavedRuns, TaskIdentity
 from benchmarks.studies.study import PHASE, RUNS, TRAINING_ROUNDS
 from benchmarks.studies.study_run import StudyRun
@@ -21,9 +21,6 @@ from benchmarks.studies.table import quality_table, rewards_table
 from corpora.scales import SCALES, ScaleName
 from corpora.synthesis import synthesise_task
 from corpora.task import Task
-from leaderboard.metrics.bleu import sentence_bleu
-from learners.contract import Feedback, Learner, Sentence, as_proposal
-from learners.journal import JournalEntry
 from learners.seed_models.catalogue import with_requirements
 from learners.seed_models.seed_model import ModelT, SeedModel
 from learners.seed_models.store import ModelStore
@@ -33,7 +30,6 @@ from learners.systems.registry import find_system
 from simulator.competition import run_specs
 from simulator.pretraining import needed_models, train_seed_models
 from task.atomic_files import write_bytes
-from task.rounds import TICKS, to_ticks
 
 SYSTEMS = [
     "SMT-static",
@@ -86,18 +82,6 @@ class SharedModels(ModelStore):
             self._loaded[model.name] = SearchedLists(loaded) if isinstance(loaded, SmtTranslator) else loaded
         shared: ModelT = self._loaded[model.name]
         return shared
-
-
-def play_rounds(learner: Learner, pairs: Iterable[tuple[str, str]]) -> list[JournalEntry]:
-    """Play a stream of sources and references; return the journal."""
-    entries = []
-    for index, (source, reference) in enumerate(pairs):
-        sentence = Sentence(source)
-        translation = as_proposal(learner.propose(sentence)).translation
-        reward = to_ticks(sentence_bleu(translation, reference)) / TICKS  # as precise as the service's
-        entries.append(JournalEntry(index, source, translation, reward))
-        learner.update(sentence, translation, Feedback(reward))
-    return entries
 
 
 def play_stream(stream: Stream, given: argparse.Namespace) -> Comparison:

@@ -125,13 +125,13 @@ def read_finished_runs(competition: Competition, specs: Sequence[RunSpec], task:
     references = [pair.target for pair in task.pairs(PHASE)]
     runs = []
     for spec in specs:
-        entries = _complete_journal(competition.run_folder(spec), layout.total)
+        entries = complete_journal(competition.run_folder(spec), layout.total)
         if entries:
             runs.append(StudyRun.from_journal(spec, entries, references, layout))
     return runs
 
 
-def _complete_journal(folder: Path, total: int) -> list[JournalEntry]:
+def complete_journal(folder: Path, total: int) -> list[JournalEntry]:
     """Return the journal of a finished run; an empty list for any other, whose journal may still be written."""
     try:
         run = RunFolder(folder)

@@ -41,9 +41,9 @@ def rewards_table(comparison: Comparison, sources: Sequence[str]) -> str:
         return [
             *_name(run),
             f"{run.rewards.mean():.4f}",
-            _interval(comparison.gain(run, comparison.static), 4),
+            interval(comparison.gain(run, comparison.static), 4),
             control.spec.system if control else "",
-            _interval(comparison.gain(run, control), 4),
+            interval(comparison.gain(run, control), 4),
             percent(comparison.share(run, family.oracle)),
             percent(comparison.share(run, family.k_best_oracle)),
             percent(comparison.share(run, family.full_information)),
@@ -82,7 +82,7 @@ def quality_table(comparison: Comparison) -> str:
             *_name(run),
             _number(whole, lambda text: f"{text.corpus_bleu:.1f}"),
             _number(late, lambda text: f"{text.corpus_bleu:.1f}"),
-            _interval(comparison.late_bleu_gain(run), 1),
+            interval(comparison.late_bleu_gain(run), 1),
             _number(whole, lambda text: f"{text.length_ratio:.2f}"),
             _number(late, lambda text: f"{text.length_ratio:.2f}"),
             _number(whole, lambda text: percent(text.single_word_share)),
@@ -103,7 +103,8 @@ def _name(run: StudyRun) -> tuple[str, str]:
     return run.spec.system, str(run.spec.seed) if find_system(run.spec.system).stochastic else "-"
 
 
-def _interval(difference: Difference | None, decimals: int) -> str:
+def interval(difference: Difference | None, decimals: int) -> str:
+    """Return a difference with its interval; an empty text without one."""
     if difference is None:
         return ""
     mean, low, high = (f"{value:+.{decimals}f}" for value in (difference.mean, difference.low, difference.high))

@@ -28,7 +28,7 @@ from learners.seed_models.references import ReferencesSeedModel
 from learners.seed_models.seed_model import SeedModel, TrainingTexts
 from learners.seed_models.settings import Size
 from learners.seed_models.statistical import StatisticalSeedModel
-from learners.selection.selection import select_pairs
+from learners.selection.selection import SelectionConfig, select_pairs
 
 ENSEMBLE_SIZE = 4  # last checkpoints of WMT16-static (Sokolov et al. 2017, section 4.2)
 MIN_NEWS_TOKENS = 12  # the third party's text has sentences of at least this many words, as newspapers do
@@ -53,11 +53,11 @@ def _control_training(config: PretrainingConfig) -> PretrainingConfig:
     return replace(config, learning_rate=3e-4, dropout=0.1, continued_training=True)
 
 
-def _selected(texts: TrainingTexts) -> Sequence[Pair]:
+def selected(texts: TrainingTexts, config: SelectionConfig = SelectionConfig()) -> Sequence[Pair]:  # noqa: B008
     """Return the pairs that resemble the sources of the phases that a participant can have played before."""
     if not texts.served_sources:
         raise TrainingError("data selection needs a task with a mock or dev phase, whose sources participants know")
-    return select_pairs(texts.out_of_domain, texts.served_sources)
+    return select_pairs(texts.out_of_domain, texts.served_sources, config)
 
 
 def _adaptation_training(config: PretrainingConfig) -> PretrainingConfig:
@@ -96,7 +96,7 @@ ADAPT = NeuralSeedModel(name="adapt", configs=ADAPTATION_NETWORKS)
 ADAPT_FIXED = FixedChoiceSeedModel(name="adapt-fixed", base=ADAPT)
 # BNMT trained further on the part of its own text that resembles the sources served (ibid., section 5.3).
 UMD_ADAPTATION = NeuralSeedModel(
-    name="umd-adaptation", starts_from=BNMT, text=_selected, adapt_config=_adaptation_training
+    name="umd-adaptation", starts_from=BNMT, text=selected, adapt_config=_adaptation_training
 )
 # Not a model: the out-of-domain text, for systems that train on it while they play.
 PARALLEL_TEXT = ParallelTextSeedModel(name="out-of-domain")

@@ -20,13 +20,13 @@ from benchmarks.studies.adaptation_results import (
 from benchmarks.studies.adaptation_runs import (
     NETWORKS,
     STATISTICAL,
-    Outputs,
     StudySystem,
     parts_of,
     shuffled,
     translate_held_out,
 )
 from benchmarks.studies.adaptation_tables import PUBLISHED, PUBLISHED_SLOPES, StreamResults, report
+from benchmarks.studies.outputs import Outputs
 from learners.contract import Feedback, Learner, Sentence
 
 REFERENCES = [f"the word{number} and the word{number // 2}" for number in range(240)]

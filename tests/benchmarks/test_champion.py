@@ -3,7 +3,8 @@
 import pytest
 
 from benchmarks.harness.searched_lists import SearchedLists
-from benchmarks.studies.champion import STREAMS, SYSTEMS, play_rounds
+from benchmarks.studies.champion import STREAMS, SYSTEMS
+from benchmarks.studies.in_process import play_rounds
 from leaderboard.metrics.bleu import sentence_bleu
 from learners.baselines import CopySource
 from learners.systems.registry import SYSTEMS as REGISTERED
