@@ -10,7 +10,7 @@ PACKAGES := task corpora lambdas leaderboard learners simulator client_sdk/bandi
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint format bench bench-full bench-archive attacks load bench-http simulate simulate-bugs soak audit study-learning study-learning-debian study-smt study-smt-debian \
-	study-champion study-context study-adaptation study-wmt17 study-wmt17-full serve screenshots recording learning-figure openapi template-check extras-check packages-check lock clean
+	study-champion study-context study-adaptation study-wmt17 study-wmt17-full study-offline serve screenshots recording learning-figure openapi template-check extras-check packages-check lock clean
 .PRECIOUS: .venv-%/.ready
 
 help:  ## list the targets
@@ -116,6 +116,13 @@ study-adaptation: setup .banditmt/en-de .banditmt/en-it  ## play the systems tha
 
 .banditmt/en-%: | setup
 	$(BIN)/banditmt corpus debian --language $* --from-english --feedback post-edit --dev 3000 --out $@
+
+study-offline: setup .banditmt/offline-debian  ## train systems on logs of feedback, and play them in the rounds that follow (days; resumable)
+	$(BIN)/python -m benchmarks.studies.offline --processes 2 --out $(RESULTS)/offline $(OPTIONS)
+
+# 50,002 rounds are the first 50,000 and a whole number between held-out passes.
+.banditmt/offline-debian: | setup
+	$(BIN)/banditmt corpus debian --out $@ --seed 2020 --dev 50002
 
 .banditmt/debian-%: | setup
 	$(BIN)/banditmt corpus debian --out $@ --seed $* --dev 10000
