@@ -1,7 +1,6 @@
 """The charts of the leaderboard's page, in a real browser."""
 
 from dataclasses import replace
-from itertools import pairwise
 
 import pytest
 from playwright.sync_api import expect
@@ -23,19 +22,6 @@ def test_every_chart_has_a_drawing_a_sentence_and_a_table(open_page, url):
     assert table.locator("thead th").all_inner_texts() == ["Rounds", "70", "1,380", "2,690", "4,000"]
     assert len(line_colours(page, "corpus")) == 8
     assert page.locator("#chart-corpus svg g.mark-symbol path").count() == 8 * 4
-
-
-def test_names_stand_at_the_ends_of_the_lines_and_do_not_overlap(open_page, url):
-    page = wait_for_charts(open_page(url))
-    for chart, zero in (("gain", ["seed model"]), ("reward", [])):
-        figure = page.locator(f"#chart-{chart}")
-        figure.locator("summary").click()
-        lines = figure.locator("tbody th")
-        expect(lines.first).to_be_visible()
-        ends = figure.locator(".end")
-        assert sorted(ends.all_inner_texts()) == sorted([*lines.all_inner_texts(), *zero])
-        tops = [end.bounding_box()["y"] for end in ends.all()]
-        assert min(lower - upper for upper, lower in pairwise(sorted(tops))) >= 14
 
 
 def test_until_a_phase_closes_passes_are_only_numbered(open_page, serve, board):
