@@ -9,6 +9,11 @@ counters indexed by hash. The second counts exactly the rules that may be freque
 sides of the rules that are kept.
 """
 
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +36,7 @@ from learners.smt.hashing import (
 GAP = -1  # the symbol of the first gap in the order of the source; that of the second is -2
 MAX_RULES_PER_PAIR = 1 << 18  # the longest pairs have some thousands
 MAX_SKETCH_SIZE = 1 << 27  # approximate counters, one byte each
+MAX_THREADS = 4  # each has approximate counters of its own
 MAX_COUNTER = 255  # where an approximate counter stops
 ABSENT = -1  # in a row: the rule has no such gap
 MAX_SYMBOLS = 256  # on one side of a rule, far above any limit
@@ -221,18 +227,26 @@ def pattern_key(key: int, pattern: Array, length: int) -> int:
 
 
 @compiled_internal
-def _keys(bitext: Bitext, sentence: int, spans: Spans, rows: Array, count: int) -> tuple[Array, Array]:
-    """Return the hash of the source side and of the whole rule for every row."""
-    sources, rules = np.empty(count, np.int64), np.empty(count, np.int64)
-    source = bitext.source[bitext.source_start[sentence] : bitext.source_start[sentence + 1]]
-    target = bitext.target[bitext.target_start[sentence] : bitext.target_start[sentence + 1]]
+def _source_keys(bitext: Bitext, sentence: int, rows: Array, count: int) -> Array:
+    """Return the hash of the source side for every row."""
+    keys = np.empty(count, np.int64)
+    words = bitext.source[bitext.source_start[sentence] : bitext.source_start[sentence + 1]]
     pattern = np.empty(MAX_SYMBOLS, np.int32)
     for r in range(count):
-        sources[r] = pattern_key(HASH_SEED, pattern, source_pattern(source, rows[r], pattern))
-        rules[r] = pattern_key(
-            hash_combine(sources[r], ABSENT), pattern, target_pattern(target, spans, rows[r], pattern)
-        )
-    return sources, rules
+        keys[r] = pattern_key(HASH_SEED, pattern, source_pattern(words, rows[r], pattern))
+    return keys
+
+
+@compiled_internal
+def _rule_keys(bitext: Bitext, sentence: int, spans: Spans, rows: Array, count: int) -> Array:
+    """Return the hash of the whole rule for every row."""
+    keys = _source_keys(bitext, sentence, rows, count)
+    words = bitext.target[bitext.target_start[sentence] : bitext.target_start[sentence + 1]]
+    pattern = np.empty(MAX_SYMBOLS, np.int32)
+    for r in range(count):
+        length = target_pattern(words, spans, rows[r], pattern)
+        keys[r] = pattern_key(hash_combine(keys[r], ABSENT), pattern, length)
+    return keys
 
 
 @compiled_internal
@@ -248,12 +262,12 @@ def _needs_repetition(row: Array, limits: ExtractionLimits) -> bool:
 
 
 @compiled
-def _count_approximately(bitext: Bitext, limits: ExtractionLimits, counters: Array) -> None:
-    """Count approximately; counters stop at MAX_COUNTER."""
+def _count_approximately(bitext: Bitext, limits: ExtractionLimits, counters: Array, begin: int, end: int) -> None:
+    """Count the rules of some sentences approximately; counters stop at MAX_COUNTER."""
     rows = np.empty((MAX_RULES_PER_PAIR, ROW_COLUMNS), np.int16)
-    for sentence in range(len(bitext.source_start) - 1):
+    for sentence in range(begin, end):
         count, spans = _rule_rows(bitext, sentence, limits, rows)
-        _, keys = _keys(bitext, sentence, spans, rows, count)
+        keys = _rule_keys(bitext, sentence, spans, rows, count)
         for r in range(count):
             slot = keys[r] & (len(counters) - 1)
             if _needs_repetition(rows[r], limits) and counters[slot] < MAX_COUNTER:
@@ -278,15 +292,22 @@ def _new_rule_table(slots: int) -> _RuleTable:
 
 @compiled
 def _count_exactly(
-    bitext: Bitext, limits: ExtractionLimits, counters: Array, minimum: int, table: _RuleTable, begin: int, used: int
+    bitext: Bitext,
+    limits: ExtractionLimits,
+    counters: Array,
+    minimum: int,
+    table: _RuleTable,
+    begin: int,
+    end: int,
+    used: int,
 ) -> tuple[int, int]:
-    """Count exactly from one sentence on, until the table is full; return the next sentence and the slots in use."""
+    """Count the rules of some sentences until the table is full; return the next sentence and the number of rules."""
     rows = np.empty((MAX_RULES_PER_PAIR, ROW_COLUMNS), np.int16)
-    for sentence in range(begin, len(bitext.source_start) - 1):
+    for sentence in range(begin, end):
         count, spans = _rule_rows(bitext, sentence, limits, rows)
         if used + count > MAX_LOAD_FACTOR * len(table.keys):
             return sentence, used
-        _, keys = _keys(bitext, sentence, spans, rows, count)
+        keys = _rule_keys(bitext, sentence, spans, rows, count)
         for r in range(count):
             needed = minimum if rows[r, GAP1] != ABSENT else 2
             if _needs_repetition(rows[r], limits) and counters[keys[r] & (len(counters) - 1)] < needed:
@@ -298,15 +319,18 @@ def _count_exactly(
                 for k in range(ROW_COLUMNS):
                     table.row[slot, k] = rows[r, k] & 255
             table.counts[slot] += 1
-    return len(bitext.source_start) - 1, used
+    return end, used
 
 
 @compiled
-def _rehash(old: _RuleTable, new: _RuleTable) -> None:
-    for slot in range(len(old.keys)):
-        if old.keys[slot] != EMPTY_KEY:
-            at = claim_slot(new.keys, old.keys[slot])
-            new.counts[at], new.sentence[at], new.row[at] = old.counts[slot], old.sentence[slot], old.row[slot]
+def _add_table(table: _RuleTable, added: _RuleTable) -> None:
+    """Add the counts of another table, of later sentences, to one that has room for them."""
+    for slot in range(len(added.keys)):
+        if added.keys[slot] != EMPTY_KEY:
+            at = claim_slot(table.keys, added.keys[slot])
+            if table.counts[at] == 0:
+                table.sentence[at], table.row[at] = added.sentence[slot], added.row[slot]
+            table.counts[at] += added.counts[slot]
 
 
 @compiled_internal
@@ -317,26 +341,38 @@ def _source_key(bitext: Bitext, sentence: int, row: Array) -> int:
 
 
 @compiled
-def _count_sources(bitext: Bitext, limits: ExtractionLimits, sentences: Array, kept: Array) -> Array:
-    """Return how often the source side of each kept rule occurs, in any rule."""
+def _keys_of_kept(bitext: Bitext, sentences: Array, kept: Array) -> tuple[Array, Array]:
+    """Return the hash of the source side of each kept rule, and a table of these hashes."""
     source_keys = np.empty(len(kept), np.int64)
     keys = np.zeros(table_size(len(kept)), np.int64)
-    counts = np.zeros(len(keys), np.int32)
     for r in range(len(kept)):
         source_keys[r] = _source_key(bitext, sentences[r], kept[r])
         claim_slot(keys, source_keys[r])
+    return source_keys, keys
+
+
+@compiled
+def _count_sources(bitext: Bitext, limits: ExtractionLimits, keys: Array, begin: int, end: int) -> Array:
+    """Return how often each source side in a table occurs in the rules of some sentences."""
+    counts = np.zeros(len(keys), np.int32)
     rows = np.empty((MAX_RULES_PER_PAIR, ROW_COLUMNS), np.int16)
-    for sentence in range(len(bitext.source_start) - 1):
-        count, spans = _rule_rows(bitext, sentence, limits, rows)
-        sources, _ = _keys(bitext, sentence, spans, rows, count)
+    for sentence in range(begin, end):
+        count, _ = _rule_rows(bitext, sentence, limits, rows)
+        sources = _source_keys(bitext, sentence, rows, count)
         for r in range(count):
             slot = find_slot(keys, sources[r])
             if slot >= 0:
                 counts[slot] += 1
-    source_counts = np.empty(len(kept), np.int64)
-    for r in range(len(kept)):
-        source_counts[r] = counts[find_slot(keys, source_keys[r])]
-    return source_counts
+    return counts
+
+
+@compiled
+def _look_up(keys: Array, counts: Array, wanted: Array) -> Array:
+    """Return the counts of these keys, all of which are in the table."""
+    found = np.empty(len(wanted), np.int64)
+    for r in range(len(wanted)):
+        found[r] = counts[find_slot(keys, wanted[r])]
+    return found
 
 
 def limits_of(config: SmtConfig) -> ExtractionLimits:
@@ -349,29 +385,79 @@ def limits_of(config: SmtConfig) -> ExtractionLimits:
     )
 
 
-def extract(bitext: Bitext, config: SmtConfig) -> RuleCounts:
-    """Return the rules of a text that are frequent enough, in the order of their first occurrence."""
+def extract(bitext: Bitext, config: SmtConfig, threads: int | None = None) -> RuleCounts:
+    """Return the rules of a text that are frequent enough, in the order of their first occurrence.
+
+    Each thread counts the rules of a part of the text; their number changes nothing in the result.
+    """
+    limits, threads = limits_of(config), threads or min(os.cpu_count() or 1, MAX_THREADS)
+    parts = list(pairwise(np.linspace(0, len(bitext.source_start) - 1, threads + 1).astype(int).tolist()))
+    with ThreadPoolExecutor(threads) as pool:  # compiled code runs without the interpreter's lock
+        table, minimum = _count_rules(pool, bitext, config, parts)
+        rows, kept = _kept(table, minimum, config)
+        rows, sentences = rows[kept], table.sentence[kept]
+        source_keys, keys = _keys_of_kept(bitext, sentences, rows)
+        source_counts = reduce(np.add, pool.map(lambda part: _count_sources(bitext, limits, keys, *part), parts))
+    return RuleCounts(table.counts[kept], sentences, rows, _look_up(keys, source_counts, source_keys))
+
+
+def _count_rules(
+    pool: ThreadPoolExecutor, bitext: Bitext, config: SmtConfig, parts: Sequence[tuple[int, int]]
+) -> tuple[_RuleTable, int]:
+    """Return the rules that may be frequent enough with their counts, and how often a gapped rule must occur."""
     limits = limits_of(config)
-    counters = np.zeros(min(MAX_SKETCH_SIZE, table_size(1_000 * len(bitext.source_start))), np.uint8)
-    _count_approximately(bitext, limits, counters)
+    counters = reduce(_add_counters, pool.map(lambda part: _approximate_counts(bitext, limits, *part), parts))
     minimum = _min_gapped_count(counters, config)
-    table, begin, used = _new_rule_table(1 << 16), 0, 0
-    while begin < len(bitext.source_start) - 1:
-        begin, used = _count_exactly(bitext, limits, counters, minimum, table, begin, used)
-        if begin < len(bitext.source_start) - 1:
+    tables = pool.map(lambda part: _count_part(bitext, limits, counters, minimum, *part), parts)
+    return reduce(_joined, tables), minimum
+
+
+def _approximate_counts(bitext: Bitext, limits: ExtractionLimits, begin: int, end: int) -> Array:
+    """Return approximate counters of the rules of some sentences, in the size for all sentences."""
+    counters = np.zeros(min(MAX_SKETCH_SIZE, table_size(1_000 * len(bitext.source_start))), np.uint8)
+    _count_approximately(bitext, limits, counters, begin, end)
+    return counters
+
+
+def _add_counters(ours: Array, theirs: Array) -> Array:
+    """Add approximate counts, which stop at MAX_COUNTER, to the first of two arrays."""
+    room = MAX_COUNTER - ours
+    ours += np.minimum(theirs, room)
+    return ours
+
+
+def _count_part(
+    bitext: Bitext, limits: ExtractionLimits, counters: Array, minimum: int, begin: int, end: int
+) -> _RuleTable:
+    """Return the exact counts of the rules of some sentences, in a table that grows with them."""
+    table, used = _new_rule_table(1 << 16), 0
+    while begin < end:
+        begin, used = _count_exactly(bitext, limits, counters, minimum, table, begin, end, used)
+        if begin < end:
             larger = _new_rule_table(2 * len(table.keys))
-            _rehash(table, larger)
+            _add_table(larger, table)
             table = larger
-    del counters
+    return table
+
+
+def _joined(earlier: _RuleTable, later: _RuleTable) -> _RuleTable:
+    """Return the counts of two tables together; the first occurrence of a rule is in the earlier one."""
+    used = sum(int(np.count_nonzero(table.keys)) for table in (earlier, later))
+    table = _new_rule_table(table_size(used))
+    for each in (earlier, later):
+        _add_table(table, each)
+    return table
+
+
+def _kept(table: _RuleTable, minimum: int, config: SmtConfig) -> tuple[Array, Array]:
+    """Return the rows of all slots, and the slots of frequent rules in the order of their first occurrence."""
     rows = table.row.astype(np.int16)
     rows[rows == 255] = ABSENT
     gapped = rows[:, GAP1] != ABSENT
     rare = gapped | (rows[:, TO] - rows[:, FROM] > config.max_singleton_length)
     needed = np.where(gapped, minimum, np.where(rare, 2, 1))  # approximate counts may be too high, never too low
     kept = np.flatnonzero((table.keys != EMPTY_KEY) & (table.counts >= needed))
-    kept = kept[np.lexsort((*rows[kept].T, table.sentence[kept]))]
-    rows, sentences = rows[kept], table.sentence[kept]
-    return RuleCounts(table.counts[kept], sentences, rows, _count_sources(bitext, limits, sentences, rows))
+    return rows, kept[np.lexsort((*rows[kept].T, table.sentence[kept]))]
 
 
 def _min_gapped_count(counters: Array, config: SmtConfig) -> int:

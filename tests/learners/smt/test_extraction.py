@@ -133,7 +133,19 @@ def test_the_table_grows_with_the_text():
     for _ in range(400):
         words = " ".join(str(word) for word in rng.integers(0, 10_000, 12))
         pairs.append((words, words, " ".join(f"{k}-{k}" for k in range(12))))
-    once, twice = (extract(aligned(pairs * copies)[0], ALL) for copies in (1, 2))
+    once, twice = (extract(aligned(pairs * copies)[0], ALL, threads=1) for copies in (1, 2))
     assert len(once.counts) > 2**16
     assert np.array_equal(2 * once.counts, twice.counts)
     assert np.array_equal(2 * once.source_count, twice.source_count)
+
+
+@pytest.mark.parametrize("threads", [2, 3, 9])
+def test_the_number_of_threads_changes_nothing(threads):
+    """Nine threads have fewer sentences than there are threads."""
+    seen = ("sie hat das haus gesehen", "she saw the house", "0-0 1-1 4-1 2-2 3-3")
+    text = aligned([READ, seen, READ, READ, seen, ("er", "he", "0-0"), READ])[0]
+    for config in (ALL, SmtConfig(), replace(ALL, max_gapped_rules=20)):
+        alone, together = extract(text, config, threads=1), extract(text, config, threads=threads)
+        assert len(alone.counts)
+        for ours, theirs in zip(together, alone, strict=True):
+            assert np.array_equal(ours, theirs)
