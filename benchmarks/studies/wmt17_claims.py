@@ -15,6 +15,7 @@ from leaderboard.rows import Lead
 
 EARLY_SHARE = 100_000 / TRAINING_ROUNDS  # "the first 100,000 iterations"
 FIRST_SHARE = 0.01  # where a curve of regret begins: earlier means are noise
+FAR = 0.1  # per round: in the paper, the oracles are 0.19 and 0.41 above the best other system
 CLOSE = 0.01  # per round: the paper calls BNMT-EL close, which ended 0.0082 below
 LEARNERS = ("BNMT-EL", "BNMT-EL-CV", "WNMT-EL", "SMT-EL-CV-ADADELTA", "SMT-EL-CV-ADAM", "SMT-SZO-CV-ADAM")
 BELOW_OTHERS = ("SMT-SZO-CV-ADAM", "BNMT-EL-CV")  # the lowest of the other systems in Table 3
@@ -55,24 +56,24 @@ def show_difference(difference: Lead) -> str:
     return f"{shown} ({difference.interval[0]:+.4f} to {difference.interval[1]:+.4f})" if difference.interval else shown
 
 
-def _earns_more(*pairs: tuple[str, str]) -> Callable[[PhaseReplay, PhaseReplay], Finding]:
-    """Return a measurement of whether the first system of each pair earns more than the second in training."""
+def _earns_more(*pairs: tuple[str, str], by: float = 0.0) -> Callable[[PhaseReplay, PhaseReplay], Finding]:
+    """Return a measurement of whether the first of each pair earns more than the second in training, by this margin."""
 
     def measure(_: PhaseReplay, training: PhaseReplay) -> Finding:
         found = [(pair, difference) for pair in pairs if (difference := training.difference(*pair))]
         if not found:
             return NOT_PLAYED
         texts = [f"{better} minus {worse} {show_difference(one)}" for (better, worse), one in found]
-        return Finding(_combine([_sign_of(one) for _, one in found]), "; ".join(texts))
+        return Finding(_combine([_compare(one, by) for _, one in found]), "; ".join(texts))
 
     return measure
 
 
-def _sign_of(difference: Lead) -> Verdict:
+def _compare(difference: Lead, margin: float) -> Verdict:
     low, high = difference.interval or (-1.0, 1.0)
-    if low > 0:
+    if low > margin:
         return Verdict.AGREES
-    return Verdict.DISAGREES if high < 0 else Verdict.OPEN
+    return Verdict.DISAGREES if high < margin else Verdict.OPEN
 
 
 def _combine(verdicts: Sequence[Verdict]) -> Verdict:
@@ -127,7 +128,7 @@ def _catches_up(phase: str, kind: str) -> Callable[[PhaseReplay, PhaseReplay], F
 def _static_ahead(_: PhaseReplay, training: PhaseReplay) -> Finding:
     """Measure whether any learner is ahead of the static system of its family in any held-out pass."""
     rows, statics = training.finished, {"SMT": "SMT-static", "BNMT": "BNMT-static"}
-    behind, ahead = [], []
+    behind, ahead = list[str](), list[str]()
     for learner in LEARNERS:
         static = statics["SMT" if learner.startswith("SMT") else "BNMT"]
         if {learner, static} <= set(rows):
@@ -163,7 +164,7 @@ CLAIMS = (
     Claim(
         "the oracles earn far more than all others",
         "Table 3",
-        _earns_more(("BNMT-oracle", "UMD-domain-adaptation"), ("SMT-oracle", "UMD-domain-adaptation")),
+        _earns_more(("BNMT-oracle", "UMD-domain-adaptation"), ("SMT-oracle", "UMD-domain-adaptation"), by=FAR),
     ),
     Claim(
         "UMD-domain-adaptation is the best system that is no oracle",

@@ -126,6 +126,12 @@ def test_runs_in_reverse_order_do_not_agree():
     assert found["in development, BNMT-EL catches up under corpus BLEU"] is Verdict.NOT_PLAYED
 
 
+def test_an_oracle_that_is_only_a_little_better_does_not_agree():
+    runs = [summary("training", "BNMT-oracle", 0.25), summary("training", "UMD-domain-adaptation", 0.2)]
+    found = verdicts(phase_replay("dev"), phase_replay("training", *runs))
+    assert found["the oracles earn far more than all others"] is Verdict.DISAGREES
+
+
 def test_equal_runs_decide_nothing():
     training = phase_replay("training", summary("training", "BNMT-EL", 0.2), summary("training", "BNMT-static", 0.2))
     assert verdicts(phase_replay("dev"), training)["BNMT-EL outperforms BNMT-static"] is Verdict.OPEN
