@@ -23,8 +23,9 @@ from learners.nmt.vocabulary import SubwordVocabulary
 from learners.seed_models.contextual import CONTEXT_NETWORKS
 from learners.seed_models.settings import Size
 
-GROUPS = 60  # of the deixis set
-ONE_BY_ONE = 24  # candidates; more would take minutes
+TEST_SETS = ("deixis_test", "lex_cohesion_test", "ellipsis_infl", "ellipsis_vp")
+GROUPS = 30  # of each of the four test sets
+ONE_BY_ONE = 40  # candidates; more would take minutes
 SENTENCES = 40
 MIN_RATIO = 5.0  # of scoring in batches to scoring one by one
 REPEATS = 3
@@ -35,7 +36,8 @@ def main() -> None:
     torch.set_num_threads(1)
     generator = DialogueGenerator(1)
     pairs = [(source, target) for source, target, _ in generator.out_of_domain(4_000)]
-    groups = [parse_group(group) for group in generator.contrastive_sets()["deixis_test"][:GROUPS]]
+    sets = generator.contrastive_sets()
+    groups = [parse_group(group) for name in TEST_SETS for group in sets[name][:GROUPS]]
     translators = _translators([text for pair in pairs for text in pair])
     print(f"{'system':<20} {'candidates/s':>12} {'one by one':>12} {'ratio':>7} {'sentences/s':>12}")
     ratios = {}
@@ -66,12 +68,16 @@ def _translators(texts: Sequence[str]) -> dict[str, ContextTranslator]:
 
 
 def _scoring(translator: ContextTranslator, groups: Sequence[ContrastiveGroup]) -> tuple[float, float]:
-    """Return the candidates per second of scoring in batches and one by one. Drafts are made before: both need them."""
+    """Return the candidates per second of scoring in batches and one by one. Drafts are made before: both need them.
+
+    One by one, every candidate takes a whole forward pass of its own: source, context and all tokens of the target.
+    """
     examples = candidates_of(groups)
     translator.sentence_losses(examples)
     batched = _best_rate(len(examples), lambda: translator.sentence_losses(examples))
-    few = examples[:ONE_BY_ONE]
-    return batched, _best_rate(len(few), lambda: [translator.sentence_losses([example]) for example in few])
+    few = examples[:: len(examples) // ONE_BY_ONE]
+    with torch.no_grad():
+        return batched, _best_rate(len(few), lambda: [float(translator.loss([example])) for example in few])
 
 
 def _decoding(translator: ContextTranslator, groups: Sequence[ContrastiveGroup]) -> float:

@@ -13,10 +13,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from learners.context.examples import MAX_CONTEXT
-from learners.context.translator import ContextDecoder
+from learners.context.scoring import ContextDecoder
 from learners.nmt.configs import ModelConfig
 from learners.nmt.model import IMPOSSIBLE_LOGIT, DecoderState, EncoderOutput, StepOutput
-from learners.nmt.transformer import Attention, FeedForward, sinusoids
+from learners.nmt.packing import PackedTargets
+from learners.nmt.transformer import Attention, FeedForward, earlier_positions, sinusoids, sinusoids_at
 from learners.nmt.vocabulary import FIRST_OUTPUT_ID
 
 DISTANCES = MAX_CONTEXT + 1  # of a sentence: itself, and three before it
@@ -67,21 +68,25 @@ class CadecLayer(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(
-        self, hidden: Tensor, keys: tuple[Tensor, ...], masks: tuple[Tensor, Tensor], past: DecoderState = ()
+        self,
+        hidden: Tensor,
+        keys: tuple[Tensor, ...],
+        masks: tuple[Tensor, Tensor],
+        past: DecoderState = (),
+        visible: Tensor | None = None,
     ) -> tuple[Tensor, tuple[Tensor, Tensor], Tensor]:
         """Return the layer's output, its keys and values, and the attention to the sources.
 
         ``keys`` are the keys and values of the sources and of the translations. ``hidden`` is either all positions at
-        once, or one position that follows ``past`` keys and values.
+        once, or one position that follows ``past`` keys and values. All positions see those before them, unless
+        ``visible`` says which.
         """
         normed = self.self_norm(hidden)
         own, values = self.self_attention.keys_values(normed)
-        visible = None
         if past:
             own, values = torch.cat([past[0], own], 2), torch.cat([past[1], values], 2)
-        else:
-            length = hidden.shape[1]
-            visible = torch.ones(length, length, dtype=torch.bool, device=hidden.device).tril()
+        elif visible is None:
+            visible = earlier_positions(hidden)
         hidden = hidden + self.dropout(self.self_attention(normed, (own, values), visible)[0])
         attended, attention = self.source_attention(self.source_norm(hidden), (keys[0], keys[1]), masks[0])
         hidden = hidden + self.dropout(attended)
@@ -124,26 +129,36 @@ class CadecDecoder(nn.Module, ContextDecoder):
         return (empty,) * (2 * len(self.layers))
 
     def step(self, encoder_output: EncoderOutput, state: DecoderState, previous: Tensor) -> StepOutput:
-        hidden, extended, attention = self._layers(encoder_output, previous.unsqueeze(1), state)
-        return StepOutput(self._logits(hidden[:, 0]), attention.mean(1)[:, 0], tuple(extended))
+        positions = sinusoids(state[0].shape[2], 1, self.width)
+        hidden, extended, attention = self._layers(encoder_output, self._embed(previous.unsqueeze(1), positions), state)
+        return StepOutput(self.logits(hidden[:, 0]), attention.mean(1)[:, 0], tuple(extended))
 
     def decode(self, encoder_output: EncoderOutput, previous: Tensor) -> Tensor:
-        return self._logits(self._layers(encoder_output, previous, ())[0])
+        embedded = self._embed(previous, sinusoids(0, previous.shape[1], self.width))
+        return self.logits(self._layers(encoder_output, embedded)[0])
+
+    def packed_states(self, encoder_output: EncoderOutput, targets: PackedTargets) -> Tensor:
+        """Return the inputs of the output layer [rows, tokens, width] for several targets of each source."""
+        embedded = self._embed(targets.previous, sinusoids_at(targets.positions, self.width))
+        return self._layers(encoder_output, embedded, visible=targets.visible)[0]
+
+    def _embed(self, previous: Tensor, positions: Tensor) -> Tensor:
+        embedded = F.embedding(previous, self.embeddings) * math.sqrt(self.width)
+        hidden: Tensor = self.dropout(embedded + positions.to(embedded))
+        return hidden
 
     def _layers(
-        self, encoder_output: EncoderOutput, previous: Tensor, state: DecoderState
+        self, encoder_output: EncoderOutput, hidden: Tensor, state: DecoderState = (), visible: Tensor | None = None
     ) -> tuple[Tensor, list[Tensor], Tensor]:
-        first = state[0].shape[2] if state else 0
-        embedded = F.embedding(previous, self.embeddings) * math.sqrt(self.width)
-        hidden = self.dropout(embedded + sinusoids(first, previous.shape[1], self.width).to(embedded))
         masks = encoder_output.mask[:, None, None], encoder_output.keys[0][:, None, None]
         extended: list[Tensor] = []
         attention = hidden
         for number, layer in enumerate(self.layers):
             keys = encoder_output.keys[1 + 4 * number : 5 + 4 * number]
-            hidden, past, attention = layer(hidden, keys, masks, state[2 * number : 2 * number + 2])
+            hidden, past, attention = layer(hidden, keys, masks, state[2 * number : 2 * number + 2], visible)
             extended += past
         return self.norm(hidden), extended, attention
 
-    def _logits(self, hidden: Tensor) -> Tensor:
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Project the last layer [..., embedding] to the vocabulary [..., vocabulary]."""
         return self.output(hidden) + self.output_mask

@@ -10,8 +10,9 @@ from typing import ClassVar, cast
 import numpy as np
 
 from learners.context.examples import Example
+from learners.context.scoring import ContextDecoder
 from learners.context.search import Sources
-from learners.context.translator import ContextDecoder, ContextTranslator, split_at_separator
+from learners.context.translator import ContextTranslator, split_at_separator
 from learners.nmt.batches import pad
 from learners.nmt.configs import ModelConfig
 from learners.nmt.translator import Translator, new_model

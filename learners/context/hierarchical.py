@@ -15,8 +15,9 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from learners.context.examples import Example
+from learners.context.scoring import ContextDecoder
 from learners.context.search import Sources
-from learners.context.translator import ContextDecoder, ContextTranslator, split_at_separator
+from learners.context.translator import ContextTranslator, split_at_separator
 from learners.errors import SnapshotError
 from learners.nmt.batches import pad
 from learners.nmt.configs import ModelConfig

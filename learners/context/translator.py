@@ -15,26 +15,19 @@ from torch.nn import functional as F
 
 from leaderboard.metrics.contrastive import ContrastiveGroup
 from learners.context.examples import MAX_CONTEXT, Example, candidates_of
-from learners.context.search import Sources, StepModel, beam_search_batch
+from learners.context.scoring import ContextDecoder, row_length, target_losses
+from learners.context.search import Sources, beam_search_batch, sample_batch
 from learners.contract import PLACEHOLDER, truncate_to_limit
 from learners.nmt.batches import pad, shift_right
 from learners.nmt.configs import ModelConfig
-from learners.nmt.model import EncoderOutput
 from learners.nmt.parameters import FlatParameters
 from learners.nmt.vocabulary import EOS, PAD, SPECIALS, SubwordVocabulary
 from learners.snapshot import Snapshot
 
 BEAM = 4  # Voita et al. 2019, section 5.2
 CACHED_SENTENCES = 200_000  # with their tokens: a sentence is part of several windows
-BATCH_TOKENS = 4_000  # of a batch that is scored or translated, padding included
-
-
-class ContextDecoder(StepModel, ABC):
-    """A decoder that predicts one token, or all of a target at once."""
-
-    @abstractmethod
-    def decode(self, encoder_output: EncoderOutput, previous: Tensor) -> Tensor:
-        """Return logits [batch, target, vocabulary] for all positions at once (teacher forcing)."""
+BATCH_TOKENS = 4_000  # of a batch that is translated, padding included
+SCORED_TOKENS = 1_000  # of a batch that is scored: a larger one leaves the processor's cache
 
 
 class ContextTranslator(ABC):
@@ -91,31 +84,38 @@ class ContextTranslator(ABC):
             logits.flatten(0, 1), targets.flatten(), ignore_index=PAD, reduction="sum", label_smoothing=smoothing
         )
 
+    def output_losses(self, examples: Sequence[Example], outputs: Sequence[list[int]], *, temperature: float) -> Tensor:
+        """Return the negative log-likelihood of what was sampled for each example, with torch's graph."""
+        targets = pad(outputs, self.device)
+        logits = self.decoder.decode(self.encode(examples).encoded, shift_right(targets)) / temperature
+        per_token = F.cross_entropy(logits.transpose(1, 2), targets, ignore_index=PAD, reduction="none")
+        return per_token.sum(1)
+
+    def learns_from(self, example: Example) -> bool:  # noqa: ARG002
+        """Return whether the trained part has a share in the translation of an example."""
+        return True
+
     @torch.no_grad()
     def sentence_losses(self, examples: Sequence[Example]) -> list[float]:
-        """Return the negative log-likelihood of each target, summed over the tokens of the sentence itself."""
-        losses = [0.0] * len(examples)
-        for batch in self._batches(examples):
-            chosen = [examples[place] for place in batch]
-            encoded_targets = [self.target_ids(example) for example in chosen]
-            targets = pad([ids for ids, _ in encoded_targets], self.device)
-            logits = self.decoder.decode(self._encode_once(chosen), shift_right(targets))
-            per_token = F.cross_entropy(logits.transpose(1, 2), targets, ignore_index=PAD, reduction="none")
-            places = torch.arange(targets.shape[1], device=self.device)
-            starts = torch.tensor([start for _, start in encoded_targets], device=self.device)
-            own = per_token.masked_fill(places.unsqueeze(0) < starts.unsqueeze(1), 0.0).double().sum(1)
-            for place, value in zip(batch, own.tolist(), strict=True):
-                losses[place] = value
-        return losses
+        """Return the negative log-likelihood of each target, summed over the tokens of the sentence itself.
 
-    def _encode_once(self, examples: Sequence[Example]) -> EncoderOutput:
-        """Encode examples that differ only in their targets once: candidates of a group share source and context."""
-        rows: dict[Example, int] = {}
+        Examples that differ only in their targets, such as the candidates of a group, are read once. Equal examples are
+        scored once.
+        """
+        targets: dict[Example, dict[str, float]] = {}  # by what is read
         for example in examples:
-            rows.setdefault(self._without_target(example), len(rows))
-        encoded = self.encode(list(rows)).encoded
-        places = [rows[self._without_target(example)] for example in examples]
-        return encoded.select(torch.tensor(places, device=self.device))
+            targets.setdefault(self._without_target(example), {})[example.target] = 0.0
+        readings = list(targets)
+        rows = [
+            [self.target_ids(Example(reading.source, reading.context, target)) for target in targets[reading]]
+            for reading in readings
+        ]
+        for batch in _batches([row_length(row) for row in rows], SCORED_TOKENS):
+            encoded = self.encode([readings[place] for place in batch]).encoded
+            losses = iter(target_losses(self.decoder, encoded, [rows[place] for place in batch]))
+            for place in batch:
+                targets[readings[place]] = {target: next(losses) for target in targets[readings[place]]}
+        return [targets[self._without_target(example)][example.target] for example in examples]
 
     def _without_target(self, example: Example) -> Example:
         """Return what of an example is read: the source, and as much context as the model reads."""
@@ -125,26 +125,21 @@ class ContextTranslator(ABC):
         """Return the loss of each candidate of contrastive groups, group after group."""
         return self.sentence_losses(candidates_of(groups))
 
+    def sample(self, example: Example, temperature: float, generator: torch.Generator) -> tuple[list[int], str]:
+        """Sample a translation: all tokens of the output, and the text of the sentence itself, which may be empty."""
+        with torch.no_grad():
+            (output,) = sample_batch(self.decoder, self.encode([example]), temperature, generator)
+        return output, truncate_to_limit(self._text(self.current_ids(output)))
+
     @torch.no_grad()
     def translate(self, examples: Sequence[Example], *, beam: int = BEAM) -> list[str]:
         """Translate each example's source in its context; the target is not read."""
         texts = [""] * len(examples)
-        for batch in self._batches(examples):
+        for batch in _batches([self.cost(example) for example in examples], BATCH_TOKENS):
             found = beam_search_batch(self.decoder, self.encode([examples[place] for place in batch]), beam)
             for place, ids in zip(batch, found, strict=True):
                 texts[place] = self._text(self.current_ids(ids)) or examples[place].source.strip()
         return [truncate_to_limit(text) or PLACEHOLDER for text in texts]
-
-    def _batches(self, examples: Sequence[Example]) -> Iterator[list[int]]:
-        """Yield the places of examples of similar size, so many that a batch has about ``BATCH_TOKENS`` tokens."""
-        batch: list[int] = []
-        for place in sorted(range(len(examples)), key=lambda place: self.cost(examples[place])):
-            if batch and self.cost(examples[place]) * (len(batch) + 1) > BATCH_TOKENS:
-                yield batch
-                batch = []
-            batch.append(place)
-        if batch:
-            yield batch
 
     def _ids(self, text: str) -> list[int]:
         """Return the tokens of one sentence, truncated, the end symbol last."""
@@ -156,6 +151,18 @@ class ContextTranslator(ABC):
 
     def _text(self, ids: Sequence[int]) -> str:
         return self.vocabulary.decode(token for token in ids if token >= len(SPECIALS))
+
+
+def _batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
+    """Yield the places of items of similar lengths, so many that a batch has about this many tokens, padded."""
+    batch: list[int] = []
+    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and lengths[place] * (len(batch) + 1) > tokens:
+            yield batch
+            batch = []
+        batch.append(place)
+    if batch:
+        yield batch
 
 
 def split_at_separator(ids: list[int], separator: int) -> list[int]:

@@ -19,6 +19,7 @@ from learners.nmt.model import (
     TranslationModel,
     token_mask,
 )
+from learners.nmt.packing import PackedTargets
 
 
 class TransformerModel(TranslationModel):
@@ -59,10 +60,18 @@ class TransformerModel(TranslationModel):
         return StepOutput(self.logits(self.decoder_norm(hidden)[:, 0]), attention.mean(1)[:, 0], tuple(extended))
 
     def hidden_states(self, encoder_output: EncoderOutput, previous: Tensor) -> Tensor:
-        hidden = self._embed(self.target_embedding, previous, 0)  # [batch, target, width]
+        return self._decode(encoder_output, self._embed(self.target_embedding, previous, 0), None)
+
+    def packed_states(self, encoder_output: EncoderOutput, targets: PackedTargets) -> Tensor:
+        """Return the inputs of the output layer [rows, tokens, width] for several targets of each source."""
+        embedded = self.target_embedding(targets.previous) * math.sqrt(self.width)
+        hidden = embedded + sinusoids_at(targets.positions, self.width).to(embedded)
+        return self._decode(encoder_output, hidden, targets.visible)
+
+    def _decode(self, encoder_output: EncoderOutput, hidden: Tensor, visible: Tensor | None) -> Tensor:
         for number, layer in enumerate(self.decoder):
             keys = encoder_output.keys[2 * number : 2 * number + 2]
-            hidden, _, _ = layer(hidden, keys, encoder_output.mask[:, None, None])
+            hidden, _, _ = layer(hidden, keys, encoder_output.mask[:, None, None], visible=visible)
         states: Tensor = self.decoder_norm(hidden)
         return states
 
@@ -101,20 +110,24 @@ class DecoderLayer(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(
-        self, hidden: Tensor, source: tuple[Tensor, Tensor], mask: Tensor, past: DecoderState = ()
+        self,
+        hidden: Tensor,
+        source: tuple[Tensor, Tensor],
+        mask: Tensor,
+        past: DecoderState = (),
+        visible: Tensor | None = None,
     ) -> tuple[Tensor, tuple[Tensor, Tensor], Tensor]:
         """Return the layer's output, its keys and values, and the attention to the source.
 
-        ``hidden`` is either all positions at once, or one position that follows ``past`` keys and values.
+        ``hidden`` is either all positions at once, or one position that follows ``past`` keys and values. All positions
+        see those before them, unless ``visible`` says which.
         """
         normed = self.self_norm(hidden)
         keys, values = self.self_attention.keys_values(normed)
-        visible = None
         if past:
             keys, values = torch.cat([past[0], keys], 2), torch.cat([past[1], values], 2)
-        else:
-            length = hidden.shape[1]
-            visible = torch.ones(length, length, dtype=torch.bool, device=hidden.device).tril()
+        elif visible is None:
+            visible = earlier_positions(hidden)
         attended, _ = self.self_attention(normed, (keys, values), visible)
         hidden = hidden + self.dropout(attended)
         attended, attention = self.cross_attention(self.cross_norm(hidden), source, mask)
@@ -164,6 +177,17 @@ class FeedForward(nn.Module):
     def forward(self, states: Tensor) -> Tensor:
         wide = self.dropout(F.relu(self.wide(self.norm(states))))
         return states + self.dropout(self.narrow(wide))
+
+
+def earlier_positions(hidden: Tensor) -> Tensor:
+    """Return which positions of [batch, length, width] each position sees: itself and those before it."""
+    length = hidden.shape[1]
+    return torch.ones(length, length, dtype=torch.bool, device=hidden.device).tril()
+
+
+def sinusoids_at(positions: Tensor, width: int) -> Tensor:
+    """Return sinusoidal positions [.., width] for positions in any order [..]."""
+    return sinusoids(0, int(positions.max()) + 1, width)[positions.cpu()]
 
 
 def sinusoids(first: int, count: int, width: int) -> Tensor:
