@@ -127,7 +127,8 @@ def _deixis_family(rng: RandomStream, words: DialogueLexicon, vocabulary: Vocabu
 def _cohesion_family(rng: RandomStream, words: DialogueLexicon, _vocabulary: Vocabulary) -> Family:
     """Two lines with the same name, rendered in the same way."""
     name = lines.random_name(rng, words)
-    first, last = rng.choice(lines.mentions_of(name)), rng.choice(lines.mentions_of(name))
+    first = rng.choice(lines.mentions_of(name))
+    last = rng.choice([frame for frame in lines.mentions_of(name) if frame is not first])
     made = [
         (lines.mention(name, number, first), lines.mention(name, number, last))
         for number in range(len(name.renderings))

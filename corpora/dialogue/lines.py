@@ -66,6 +66,7 @@ SHE = Subject("she", "sie", "hat", "ist", "muss", "will", "kann", True)
 THEY = Subject("they", "sie", "haben", "sind", "müssen", "wollen", "können")
 SUBJECTS = (I, WE, HE, SHE, THEY)
 
+INVOLUNTARY = frozenset({"erkennen", "hören", "kennen", "sehen", "verlieren", "verstehen"})  # not asked of anybody
 _PRONOUNS = {
     "acc": {"m": "ihn", "f": "sie", "n": "es", "p": "sie"},
     "dat": {"m": "ihm", "f": "ihr", "n": "ihm", "p": "ihnen"},
@@ -85,6 +86,11 @@ class ObjectPhrase(NamedTuple):
 
     def german(self, case: german.Case) -> str:
         return german.noun_phrase(self.noun, self.article[1], (), case, False)
+
+    @property
+    def definite(self) -> "ObjectPhrase":
+        """The same with a definite article: a pronoun can stand for it."""
+        return self._replace(article=_ARTICLES[0]) if self.article[1] == "ein" else self
 
 
 def random_phrase(rng: RandomStream, noun: Noun) -> ObjectPhrase:
@@ -137,6 +143,12 @@ def plain(rng: RandomStream, words: DialogueLexicon, classes: Weighted[str]) -> 
         (
             statement(subject, chosen, phrase),
             statement(subject, chosen, phrase),
+            same(f"who {verb.english.past} {phrase.english} ?", f"wer hat {object_text} {verb.participle} ?"),
+            same(f"nobody {verb.english.past} {phrase.english} .", f"niemand hat {object_text} {verb.participle} ."),
+            same(
+                f"{subject.english} cannot {verb.english.base} {phrase.english} .",
+                f"{subject.german} {subject.können} {object_text} nicht {verb.infinitive} .",
+            ),
             same(
                 f"{subject.english} {'has' if s else 'have'} to {verb.english.base} {phrase.english} .",
                 f"{subject.german} {subject.müssen} {object_text} {verb.infinitive} .",
@@ -145,13 +157,7 @@ def plain(rng: RandomStream, words: DialogueLexicon, classes: Weighted[str]) -> 
                 f"{subject.english} {'wants' if s else 'want'} to {verb.english.base} {phrase.english} .",
                 f"{subject.german} {subject.wollen} {object_text} {verb.infinitive} .",
             ),
-            same(
-                f"{subject.english} cannot {verb.english.base} {phrase.english} .",
-                f"{subject.german} {subject.können} {object_text} nicht {verb.infinitive} .",
-            ),
-            same(f"who {verb.english.past} {phrase.english} ?", f"wer hat {object_text} {verb.participle} ?"),
-            same(f"nobody {verb.english.past} {phrase.english} .", f"niemand hat {object_text} {verb.participle} ."),
-        )
+        )[: 5 if verb.infinitive in INVOLUNTARY else None]
     )
 
 
@@ -186,9 +192,9 @@ def _address_object(rng: RandomStream, words: DialogueLexicon, classes: Weighted
             (f"do you want to {base} {np_en} ?", "{willst} {du} " + f"{np_de} {verb.infinitive} ?"),
             (f"you have to {base} {np_en} .", "{du} {musst} " + f"{np_de} {verb.infinitive} ."),
             (f"you should {base} {np_en} .", "{du} {solltest} " + f"{np_de} {verb.infinitive} ."),
-            (f"will you {base} {np_en} tomorrow ?", "{finite} {du} " + f"{np_de} morgen{prefix} ?"),
+            (f"will you {base} {np_en} tomorrow ?", "{finite} {du} morgen " + f"{np_de}{prefix} ?"),
             (f"{base} {np_en} , please .", "{imperative} " + f"{np_de}{prefix} , bitte ."),
-        )
+        )[: 1 if verb.infinitive in INVOLUNTARY else None]
     )
     return _by_register(
         *texts,
@@ -278,7 +284,7 @@ def verb_phrase_ellipsis(
     pattern: VerbPhraseEllipsis, subject: Subject, chosen: ObjectVerb, phrase: ObjectPhrase
 ) -> tuple[Line, Line]:
     """Return a line with a verb, and a reply whose German repeats the verb: ``did he sell it ?``, ``yes , he did .``"""
-    verb = chosen.verb
+    verb, phrase = chosen.verb, phrase.definite
     slots = {
         "s": subject.english,
         "base": verb.english.base,

@@ -62,6 +62,10 @@ def test_the_true_candidate_repeats_the_context(sets):
         assert shared[group.true_index] >= max(shared) - 1  # "paul" and "paulus" share no word; articles may
 
 
+def test_a_name_is_not_mentioned_twice_in_the_same_line(sets):
+    assert all(group.sources[-1] not in group.sources[:-1] for group in sets["lex_cohesion_test"])
+
+
 def test_the_true_candidate_is_at_any_place(sets):
     for groups in sets.values():
         places = Counter(group.true_index for group in groups)
