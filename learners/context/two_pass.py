@@ -101,6 +101,9 @@ class TwoPassTranslator(ContextTranslator):
             [len(self._ids(example.source)) for example in examples],
         )
 
+    def learns_from(self, example: Example) -> bool:
+        return bool(example.context)
+
     def translate(self, examples: Sequence[Example], *, beam: int = BEAM) -> list[str]:
         """Translate in two passes; without context, the draft is the translation."""
         in_context = [example for example in examples if example.context]

@@ -32,7 +32,6 @@ _SMALL = replace(
     vocabulary_size=1_500,  # dialogues have few words
     feed_forward=256,
     warmup=400,
-    batch_tokens=1_500,
 )
 CONTEXT_NETWORKS: dict[Size, ModelConfig] = {
     Size.TINY: replace(
@@ -51,7 +50,7 @@ CONTEXT_NETWORKS: dict[Size, ModelConfig] = {
     # has a vocabulary for each language, here it is joint.
     Size.PAPER: replace(TRANSFORMER_BASE, name="context-paper", encoder=512, decoder=1_024),
 }
-_VALIDATE_EVERY = {Size.TINY: 50, Size.SMALL: 250, Size.PAPER: 4_000}  # steps; BLEU is flat after 40,000 in the paper
+_VALIDATE_EVERY = {Size.TINY: 50, Size.SMALL: 200, Size.PAPER: 4_000}  # steps; BLEU is flat after 40,000 in the paper
 
 
 def without_context(documents: Documents) -> list[Example]:
