@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from typing import Any
 
 from lambdas.registry import MAX_CHANGE_CONFLICTS, Registry, RegistryError, check_name
 from lambdas.store import documents
@@ -41,13 +42,13 @@ class ProfileStore:
         identity = {"participant": participant}
         return TeamProfile(**self._change(documents.TEAM, participant, asdict(TeamProfile(**identity)), entries))
 
-    def describe_system(self, participant: str, system: str, entries: Mapping[str, str | None]) -> SystemProfile:
+    def describe_system(self, participant: str, system: str, entries: Mapping[str, Any]) -> SystemProfile:
         """Set entries of a system's profile, and return the whole profile. The system need not have played yet.
 
         Args:
             participant: The participant whose system it is.
             system: The name of the system.
-            entries: Texts by the names that they have in ``SystemProfile``; None or an empty text removes an entry.
+            entries: Values by the names that they have in ``SystemProfile``; None or an empty one removes an entry.
 
         Raises:
             RegistryError: There is no such participant.
@@ -73,10 +74,10 @@ class ProfileStore:
                 self._store.delete(documents.SYSTEM, _system_name(participant, profile.system))
         self._store.delete(documents.TEAM, participant)
 
-    def _change(self, kind: DocumentKind, name: str, empty: Document, entries: Mapping[str, str | None]) -> Document:
+    def _change(self, kind: DocumentKind, name: str, empty: Document, entries: Mapping[str, Any]) -> Document:
         """Change a document, or create it from an empty one; changes that others make at the same time are kept."""
         profile = TeamProfile if kind == documents.TEAM else SystemProfile
-        said = {entry: text or None for entry, text in entries.items()}
+        said = {entry: value or None for entry, value in entries.items()}
         for _ in range(MAX_CHANGE_CONFLICTS):
             known = self._store.document(kind, name)
             changed = {**(known or empty), **said}

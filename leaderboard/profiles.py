@@ -1,4 +1,4 @@
-"""Profiles: what participants say about themselves and their systems, for readers of the leaderboard.
+"""Profiles: what is known of participants and systems beside their runs, for readers of the leaderboard.
 
 Names stay what identifies a participant and a system. A profile stands beside them.
 """
@@ -6,6 +6,7 @@ Names stay what identifies a participant and a system. A profile stands beside t
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from leaderboard.consistency import SetAccuracy
 from task.public_texts import MAX_TITLE_CHARACTERS, check_public_text, check_url
 
 
@@ -35,8 +36,11 @@ class SystemProfile:
     system: str
     description: str | None = None
     link: str | None = None  # to a paper or to code
+    consistency: dict[str, list[float]] | None = None  # accuracy on contrastive sets; see ``leaderboard.consistency``
 
     def __post_init__(self) -> None:
+        for name, numbers in (self.consistency or {}).items():
+            SetAccuracy.from_document(name, numbers)
         if self.description is not None:
             check_public_text(self.description, "the description")
         if self.link is not None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 
+from leaderboard.consistency import CONSISTENCY, mean_accuracy, mean_of_seeds
 from leaderboard.families import Families, Role
 from leaderboard.gain_curve import GainCurve, gain_curve
 from leaderboard.last_quarter import LastQuarter, last_quarter
@@ -63,6 +64,7 @@ class RunComparison:
         summaries = [summary for entry in compared for summary in (entry.summary, *entry.seeds)]
         self._blocks = {summary.identity.run: summary.blocks(phase.total) for summary in summaries}
         self._resampled: dict[tuple[str, int], list[float]] = {}
+        self.has_consistency = any(self._consistency(summary) for summary in summaries)
         ends = coarse_ends(phase.total, block_length(phase.total))
         self.axis = sorted({*(k for k in sparse_checkpoints() if k < phase.total), *ends, phase.total})
 
@@ -73,9 +75,12 @@ class RunComparison:
             return row
         seeds = [self._row(seed) for seed in entry.seeds]
         means = [seed.mean_reward for seed in seeds]
+        measures = dict(row.measures)
+        if self.has_consistency:
+            measures[CONSISTENCY.name] = mean_of_seeds([seed.measures[CONSISTENCY.name] for seed in seeds])
         return replace(
             row,
-            measures={name: _pooled_estimate(name, each, seeds) for name, each in row.measures.items()},
+            measures={name: _pooled_estimate(name, each, seeds) for name, each in measures.items()},
             last_quarter=row.last_quarter and _pooled_last_quarter(row.last_quarter, seeds),
             head=None,  # each of the seeds has its own
             speed=fmean(speeds) if (speeds := [seed.speed for seed in seeds if seed.speed is not None]) else None,
@@ -141,7 +146,10 @@ class RunComparison:
             last_at=summary.record.last_at,
             curve=[round(summary.curve[k] / TICKS, CURVE_DECIMALS) for k in self.axis if k <= tally.rounds],
             baseline=baseline.identity.run if baseline else None,
-            measures=measured.estimates,
+            measures={
+                **measured.estimates,
+                **({CONSISTENCY.name: self._consistency(summary)} if self.has_consistency else {}),
+            },
             adaptation=measured.adaptation,
             reward_gain=self._reward_gain(summary, compared) if compared else None,
             full_information_share=self._full_information_share(summary),
@@ -151,6 +159,10 @@ class RunComparison:
             interval_covers=covers,
             gain_curve=self._gain_curve(summary, compared) if compared else None,
         )
+
+    def _consistency(self, summary: Summary) -> Estimate | None:
+        identity = summary.identity
+        return mean_accuracy(self._profiles.system(identity.participant, identity.system).consistency)
 
     def _is_same_entry(self, summary: Summary, other: Summary) -> bool:
         run = summary.identity.run

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
+from leaderboard.consistency import CONSISTENCY
 from leaderboard.families import Role, RoleKind
 from leaderboard.measures import board_measures, coarse_block_length, measure_signatures
 from leaderboard.metrics import bootstrap
@@ -36,6 +37,8 @@ def make_board(
     comparison = RunComparison(phase, shown, roles, profiles or Profiles(), now)
     rows = _rank([comparison.row(entry) for entry in shown], comparison)
     measures = board_measures(phase.total, post_edits=phase.post_edits, language=phase.language)
+    if comparison.has_consistency:
+        measures.append(CONSISTENCY)
     return Board(
         phase.name,
         phase.state,

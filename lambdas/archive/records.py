@@ -91,7 +91,7 @@ FIELD_TYPES: dict[str, dict[str, type]] = {
 OPTIONAL_FIELD_TYPES: dict[str, dict[str, type]] = {
     "phase": {"feedback": str, "metric": str, "documents": bool, "language": str, "schedule": object},
     "team": {"display_name": str, "affiliation": str, "url": str},
-    "system": {"description": str, "link": str},
+    "system": {"description": str, "link": str, "consistency": dict},
     "round": {"log_probability": float, "post_edit": str, "link": str},
     "text": {"position": int},
 }
@@ -169,7 +169,7 @@ def check_fields(kind: str, fields: Any) -> None:
             raise OverflowError
 
 
-def from_profile(profile: TeamProfile | SystemProfile) -> dict[str, str]:
+def from_profile(profile: TeamProfile | SystemProfile) -> dict[str, Any]:
     """Return the fields of a profile, without the entries that it does not have."""
     return {name: text for name, text in asdict(profile).items() if text is not None}
 

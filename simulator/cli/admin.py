@@ -17,6 +17,7 @@ from lambdas.registry import Registry, RegistryError
 from leaderboard.profiles import SystemProfile, TeamProfile
 from simulator.aws.usage_plan import UsagePlan
 from simulator.cli import admin_archives, admin_audit, admin_leaderboard, admin_phases, admin_runs, admin_verification
+from simulator.cli.evaluate_contrastive import HigherIsBetter, Models, Programs, Scores, Sets, losses_of_systems
 from simulator.cli.row_tables import print_rows
 from simulator.cli.stores import JsonOption, StoreOption, open_existing_store, stack_region
 from simulator.errors import UsagePlanError
@@ -166,8 +167,45 @@ def describe_system(
 
 
 def _print_profile(profile: TeamProfile | SystemProfile) -> None:
-    for entry, text in asdict(profile).items():
+    entries = asdict(profile)
+    accuracies = entries.pop("consistency", None) or {}
+    for entry, text in entries.items():
         typer.echo(f"{entry.replace('_', ' '):12} {'-' if text is None else text}")
+    for name, (accuracy, *_) in accuracies.items():
+        typer.echo(f"{'consistency':12} {name} {accuracy:.1f}")
+
+
+@system.command("consistency")
+def measure_consistency(
+    name: Name,
+    system: Annotated[str, typer.Argument(help="The name of the system.")],
+    sets: Sets,
+    store: StoreOption = DEFAULT_STORE,
+    scores: Scores = None,
+    programs: Programs = None,
+    models: Models = None,
+    higher_is_better: HigherIsBetter = False,
+) -> None:
+    """Measure the accuracy of a system on contrastive test sets, and show its mean on the leaderboard.
+
+    Development sets (NAME_dev) are left out. Prints the whole profile. Measuring again replaces what was measured.
+    """
+    from leaderboard.evaluation.contrastive import TOTAL, accuracies  # numpy takes a moment to load
+    from simulator.contrastive_sets import read_sets
+
+    found = [each for each in read_sets(sets) if not each.name.endswith("_dev")]
+    if not found:
+        raise typer.BadParameter("all of these sets are for development (_dev): give a test set")
+    profiles = ProfileStore(open_existing_store(store))
+    losses = losses_of_systems(found, scores, programs, models, higher_is_better=higher_is_better)
+    if len(losses) != 1:
+        raise typer.BadParameter("give one of --scores, --program and --model")
+    ((scorer, by_set),) = losses.items()
+    measured = {}
+    for test_set, own in zip(found, by_set, strict=True):
+        accuracy = accuracies(test_set, {scorer: own})[scorer][TOTAL]
+        measured[test_set.name] = [accuracy.value, *(accuracy.interval or ())]
+    _print_profile(profiles.describe_system(name, system, {"consistency": measured}))
 
 
 @participant.command("erase")

@@ -14,31 +14,38 @@ if TYPE_CHECKING:  # numpy takes a moment to load, and only these commands need 
     from leaderboard.evaluation.contrastive import ContrastiveSet
 
 
+Sets = Annotated[
+    list[Path],
+    typer.Option("--set", help="Test set (.json or .jsonl), or a folder of them. Repeat it for several sets."),
+]
+Scores = Annotated[
+    list[str] | None,
+    typer.Option(help="File with a loss for each candidate, or NAME=FILE. Repeat it for several systems."),
+]
+Programs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--program",
+        help="Program that reads source TAB target on each line and writes a loss for each, or NAME=PROGRAM.",
+    ),
+]
+Models = Annotated[
+    list[str] | None,
+    typer.Option("--model", help="Model that banditmt pretrain wrote (MODELS/NAME.model), or NAME=FILE."),
+]
+HigherIsBetter = Annotated[
+    bool, typer.Option("--higher-is-better", help="The scores are log-probabilities, not losses.")
+]
+
+
 @expand_option_groups
 def contrastive(
     *,
-    sets: Annotated[
-        list[Path],
-        typer.Option("--set", help="Test set (.json or .jsonl), or a folder of them. Repeat it for several sets."),
-    ],
-    scores: Annotated[
-        list[str] | None,
-        typer.Option(help="File with a loss for each candidate, or NAME=FILE. Repeat it for several systems."),
-    ] = None,
-    programs: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--program",
-            help="Program that reads source TAB target on each line and writes a loss for each, or NAME=PROGRAM.",
-        ),
-    ] = None,
-    models: Annotated[
-        list[str] | None,
-        typer.Option("--model", help="Model that banditmt pretrain wrote (MODELS/NAME.model), or NAME=FILE."),
-    ] = None,
-    higher_is_better: Annotated[
-        bool, typer.Option("--higher-is-better", help="The scores are log-probabilities, not losses.")
-    ] = False,
+    sets: Sets,
+    scores: Scores = None,
+    programs: Programs = None,
+    models: Models = None,
+    higher_is_better: HigherIsBetter = False,
     lines: Annotated[
         Path | None,
         typer.Option(
@@ -63,12 +70,24 @@ def contrastive(
         source, target = write_lines(found, lines)
         typer.echo(f"wrote {sum(each.candidates for each in found):,} lines to {source} and to {target}")
         return
-    losses = _losses(found, scores or [], programs or [], sign=-1 if higher_is_better else 1)
-    losses |= _model_losses(found, models or [], losses)
+    losses = losses_of_systems(found, scores, programs, models, higher_is_better=higher_is_better)
     if not losses:
         raise typer.BadParameter("give --scores, --program or --model, or --lines to write what is to be scored")
     report = contrastive_report(found, losses)
     output.write(report, lambda: contrastive_figure(report))
+
+
+def losses_of_systems(
+    sets: "list[ContrastiveSet]",
+    scores: list[str] | None,
+    programs: list[str] | None,
+    models: list[str] | None,
+    *,
+    higher_is_better: bool,
+) -> dict[str, list[list[float]]]:
+    """Return the losses of all systems that the options name, by system and by set."""
+    losses = _losses(sets, scores or [], programs or [], sign=-1 if higher_is_better else 1)
+    return losses | _model_losses(sets, models or [], losses)
 
 
 def _losses(

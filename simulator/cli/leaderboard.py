@@ -29,13 +29,14 @@ SPARKLINE_BARS = "▁▂▃▄▅▆▇█"
 CURVE_WIDTH = 12  # bars of a curve
 HEADINGS = (
     *("#", "system", "participant", "reward", "mean", "95 %", "s.d.", "gain", "regret", "gap", "full"),
-    *("BLEU", "late BLEU", "length", "late length", "1 word", "held-out", "held-out gain", "S", "curve"),
+    *("BLEU", "late BLEU", "length", "late length", "1 word", "held-out", "held-out gain", "consistency", "S", "curve"),
 )
 ORACLE_HEADINGS, PASS_HEADINGS = ("regret", "gap"), ("held-out", "held-out gain")  # where there are any
 MEASURED_HEADINGS = (
     "BLEU",
     "held-out",
     "held-out gain",
+    "consistency",
     "S",
 )  # which a post-edit phase has in a table of its own, or not at all
 NAME_WIDTH, NARROW_NAME_WIDTH = 32, 12  # characters of a name before it wraps
@@ -44,7 +45,8 @@ DROPPED_COLUMNS = dict.fromkeys(
     ("participant", "held-out gain", "S", "curve", "held-out", "regret", "1 word"), NAME_WIDTH
 )
 DROPPED_COLUMNS |= dict.fromkeys(
-    ("late length", "gain", "s.d.", "95 %", "reward", "full", "length", "gap", "late BLEU", "BLEU"), NARROW_NAME_WIDTH
+    ("consistency", "late length", "gain", "s.d.", "95 %", "reward", "full", "length", "gap", "late BLEU", "BLEU"),
+    NARROW_NAME_WIDTH,
 )
 EXPLANATIONS = {
     "#": "rank; runs with the same letter do not differ significantly from the best of them",
@@ -60,6 +62,7 @@ EXPLANATIONS = {
     "1 word": "share of references of two or more words that were answered with one",
     "held-out": "corpus BLEU of the last held-out pass",
     "held-out gain": "the same minus that of the first held-out pass",
+    "consistency": "mean accuracy on the contrastive test sets of the task",
     "S": "percentage of lost reward that is left each time the rounds double; below 100 a system learns",
     "curve": "reward per round",
 }
@@ -190,6 +193,8 @@ def _headings(board: Board) -> list[str]:
         missing.update(PASS_HEADINGS)
     if not any(row.reward_gain for row in board.rows):
         missing.add("gain")
+    if not any(measure.name == "consistency" for measure in board.measures):
+        missing.add("consistency")
     if not board.has_seeds:
         missing.add("s.d.")
     if not any(row.role is RoleKind.FULL_INFORMATION for row in board.rows):
@@ -288,6 +293,7 @@ def _cells(row: Row) -> dict[str, str | Text]:
         "1 word": _share(row.single_words),
         "held-out": "" if last is None else f"{last.corpus_bleu:.1f}",
         "held-out gain": "" if last is None else f"{last.relative_corpus_bleu:+z.1f}",
+        "consistency": _measure(row.measures.get("consistency"), intervals=False),
         "S": _measure(row.measures["slope"], intervals=False),
     }
 

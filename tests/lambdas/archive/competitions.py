@@ -48,7 +48,7 @@ def _describe(store):
     write_task_record(store, TASK)
     profiles, withdrawals = ProfileStore(store), Withdrawals(store)
     profiles.describe_team("acme", {"display_name": "Ácme of acme", "url": "https://acme.example"})
-    profiles.describe_system("acme", "BNMT-EL", {"description": "acme's learner"})
+    profiles.describe_system("acme", "BNMT-EL", {"description": "acme's learner", "consistency": {"deixis": [81.5]}})
     [training] = Registry(store).runs("training")
     withdrawals.withdraw(training.id, "acme asked for it")
     [mock] = Registry(store).runs("mock")

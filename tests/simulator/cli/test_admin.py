@@ -117,6 +117,19 @@ class TestProfiles:
             ["participant  acme", "system       el", "description  expected loss", "link         -"],
         )
 
+    def test_the_consistency_of_a_system_is_measured(self, admin, tmp_path):
+        admin("participant", "add", "acme")
+        groups = [{"src": "a _eos b", "dst": ["x _eos y", "x _eos z"], "true_ind": place} for place in (0, 1)]
+        for name in ("deixis_dev", "deixis_test"):
+            (tmp_path / f"{name}.json").write_text(json.dumps(groups))
+        (tmp_path / "losses").write_text("1\n2\n1\n2\n")
+        words = ("system", "consistency", "acme", "el", "--set", str(tmp_path), "--scores", str(tmp_path / "losses"))
+        code, out, _ = admin(*words)
+        assert (code, out.splitlines()[-1]) == (0, "consistency  deixis_test 50.0")
+        only_dev = (*words[:5], str(tmp_path / "deixis_dev.json"), *words[6:])
+        assert "are for development (_dev): give a test set" in admin(*only_dev)[2]
+        assert "give one of --scores, --program and --model" in admin(*words[:6])[2]
+
     @pytest.mark.parametrize(
         ("words", "code", "told"),
         [

@@ -13,6 +13,7 @@ from lambdas.registry import Registry
 from lambdas.service import Service
 from lambdas.store import documents, open_store
 from leaderboard.families import Role, RoleKind
+from leaderboard.profiles import Profiles, SystemProfile
 from leaderboard.table import make_board
 from simulator.cli import run
 from simulator.cli.leaderboard import print_board, sparkline
@@ -186,6 +187,16 @@ class TestPrinting:
         assert "! reward up, BLEU down: in the last quarter, X-short earned +0.2479 per round compared with" in words
         assert "compared with X-static, but -23.4 BLEU (-28.2 to -18.5)" in words
         assert ("! 27.3" in text) == (width > 30)
+
+    def test_consistency_has_a_column_where_a_system_was_measured(self):
+        summaries = [boards.summary(name, 60, start=0.5) for name in ("X", "Y")]
+        known = SystemProfile("acme", "X", consistency={"deixis": [81.5]})
+        board = make_board(boards.dev_phase(), summaries, profiles=Profiles(systems=[known]), now=boards.NOW)
+        console = Console(width=250, record=True)
+        print_board(board, console)
+        text = console.export_text()
+        assert "consistency" in text
+        assert "81.5" in text
 
     def test_full_information_has_a_column_where_there_is_such_a_run(self):
         roles = [Role("acme", "X-static", RoleKind.BASELINE), Role("acme", "X-better", RoleKind.FULL_INFORMATION)]
