@@ -101,7 +101,7 @@ study-smt-debian: setup $(DEBIAN_SMT)  ## run them on text from Debian, 10,000 r
 study-champion: setup $(DEBIAN_SMT) .banditmt/debian-999  ## run the learners that decode rewards on two draws of Debian's text and two shops
 	$(BIN)/python -m benchmarks.studies.champion --out $(RESULTS)/champion $(OPTIONS)
 
-study-context: setup  ## train the context-aware systems on synthetic dialogues, three seeds, and replay the paper's tables (hours; resumable)
+study-context: setup  ## train the context-aware systems on synthetic dialogues, three seeds, and replay the paper's tables (about an hour and a half; resumable)
 	$(BIN)/python -m benchmarks.studies.context --out $(RESULTS)/context $(OPTIONS)
 
 study-wmt17: setup  ## play the whole competition of WMT 2017 again, 40,000 rounds: Table 3 and Figures 1 to 3 (resumable)

@@ -4,30 +4,44 @@ All models of a seed learn from the same synthetic dialogues. They are scored on
 words they have not seen in lines that depend on context, and translate documents of the dev phase in order, each with
 its own translations as context. CADec is trained once for each share p of drafts that are corrupted references.
 
+Beyond the paper: CONCAT and CADec then learn from the rewards of single sentences, in rounds of another phase, and are
+measured again. Does such feedback damage consistency?
+
 Models, snapshots of trainings and measurements are kept in the folder: the same command resumes the study.
+``--estimate`` measures a few steps of each training, and prints how long all of them take.
 """
 
 import argparse
 import json
+import multiprocessing
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import groupby
+from functools import cache
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
-from benchmarks.studies.context_tables import BASELINE, CADEC_NAMES, Measured, report
+import torch
+
+from benchmarks.studies.context_tables import BANDITS, BASELINE, CADEC_NAMES, Measured, report
 from corpora.dialogue.generator import DialogueGenerator
 from leaderboard.evaluation.figures import save_figure, training_figure
+from leaderboard.metrics.bleu import sentence_bleu
 from leaderboard.metrics.contrastive import ContrastiveGroup, judge_groups, parse_group
+from learners.bandit.value import SourceValue
+from learners.context.expected_loss import ContextExpectedLossLearner
 from learners.context.training import CurvePoint, Documents, document_bleu
 from learners.context.translator import BEAM, ContextTranslator
 from learners.context.two_pass import DraftConfig
+from learners.contract import Feedback, Sentence
 from learners.errors import LearnerError
 from learners.nmt.processor import denormals_as_zero
 from learners.seed_models.catalogue import CADEC, CONCAT, CONTEXT_BASE, S_HIER_TO_2_TIED
 from learners.seed_models.contextual import CONTEXT_NETWORKS, ContextSeedModel
 from learners.seed_models.seed_model import TrainingTexts
 from learners.seed_models.settings import Size
+from learners.systems.context import EL_VALUE
 from task.atomic_files import write_bytes
 from task.description import UNKNOWN_DOCUMENT
 
@@ -39,6 +53,20 @@ MODELS: Mapping[str, ContextSeedModel] = {
     **{name: replace(CADEC, drafts=DraftConfig(corruption_probability=p)) for p, name in CADEC_NAMES.items()},
 }
 FIGURE_OF = CADEC_NAMES[0.5]
+ESTIMATED_STEPS = (5, 25)  # the difference is the time of steps, without what a training does once
+
+
+@dataclass(frozen=True)
+class StudyOptions:
+    """What a study is about: a folder holds a study with one choice of them."""
+
+    text_seed: int
+    pairs: int
+    lines: int
+    groups: int | None
+    size: Size
+    steps: int
+    rounds: int
 
 
 @dataclass(frozen=True)
@@ -48,17 +76,20 @@ class StudyText:
     training: TrainingTexts
     documents: Documents  # to translate
     sets: Mapping[str, Sequence[ContrastiveGroup]]  # to score
+    rounds: Documents  # to learn from by rewards
 
 
-def make_text(given: argparse.Namespace) -> StudyText:
+@cache
+def make_text(options: StudyOptions) -> StudyText:
     """Return the dialogues of a study."""
-    generator = DialogueGenerator(given.text_seed)
+    generator = DialogueGenerator(options.text_seed)
     groups = {name: [parse_group(one) for one in found] for name, found in generator.contrastive_sets().items()}
-    development = {name: groups.pop(name)[: given.groups] for name in DEVELOPMENT_SETS}
+    development = {name: groups.pop(name)[: options.groups] for name in DEVELOPMENT_SETS}
     return StudyText(
-        TrainingTexts([], documents=by_document(generator.out_of_domain(given.pairs)), contrastive=development),
-        by_document(generator.in_domain_documents("dev", given.lines)),
-        {name: found[: given.groups] for name, found in groups.items()},
+        TrainingTexts([], documents=by_document(generator.out_of_domain(options.pairs)), contrastive=development),
+        by_document(generator.in_domain_documents("dev", options.lines)),
+        {name: found[: options.groups] for name, found in groups.items()},
+        by_document(generator.in_domain_documents("training", options.rounds)),
     )
 
 
@@ -83,29 +114,38 @@ def measure(translator: ContextTranslator, text: StudyText) -> Measured:
     return Measured(document_bleu(translator, text.documents, beam=BEAM), right)
 
 
+def learn_from_rewards(translator: ContextTranslator, documents: Documents, *, seed: int) -> None:
+    """Let a translator play documents in order, as a learner that receives the reward of each sentence."""
+    learner = ContextExpectedLossLearner(translator, EL_VALUE, SourceValue(), seed=seed)
+    for number, document in enumerate(documents):
+        for position, (source, reference) in enumerate(document):
+            sentence = Sentence(source, str(number), position)
+            translation = learner.propose(sentence)
+            learner.update(sentence, translation, Feedback(sentence_bleu(translation, reference)))
+
+
 class StudyFolder:
     """Models, snapshots and measurements of a study, in files."""
 
-    def __init__(self, path: Path, options: Mapping[str, object]) -> None:
-        self._path = path
+    def __init__(self, path: Path, options: StudyOptions) -> None:
+        self._path, self._options = path, options
         path.mkdir(parents=True, exist_ok=True)
-        claim = path / "options.json"
+        claim, wanted = path / "options.json", asdict(options)
         if not claim.exists():
-            write_bytes(claim, json.dumps(options).encode())
+            write_bytes(claim, json.dumps(wanted).encode())
         before = json.loads(claim.read_text(encoding="utf-8"))
-        if before != options:
-            raise LearnerError(f"{path} was begun with {before}, not with {options}: give another --folder")
+        if before != wanted:
+            raise LearnerError(f"{path} was begun with {before}, not with {wanted}: give another --folder")
 
-    def measured(self, name: str, seed: int, text: StudyText, given: argparse.Namespace) -> Measured:
+    def measured(self, name: str, seed: int) -> Measured:
         """Return what a model achieves; it is trained and measured the first time."""
         path = self._path / f"s{seed}" / f"{name}.json"
         if not path.exists():
-            model = MODELS[name]
-            self._train(name, seed, text, given)
+            text, start = make_text(self._options), time.process_time()
             with denormals_as_zero():
-                found = measure(model.load(self._model(name, seed)).translator, text)
+                found = measure(self._translator(name, seed, text), text)
             write_bytes(path, json.dumps(asdict(found)).encode())
-            print(f"seed {seed}, {name}: measured", flush=True)
+            print(f"seed {seed}, {name}: measured after {time.process_time() - start:,.0f} s", flush=True)
         return Measured(**json.loads(path.read_text(encoding="utf-8")))
 
     def curve(self, name: str, seed: int) -> list[CurvePoint]:
@@ -115,22 +155,69 @@ class StudyFolder:
     def _model(self, name: str, seed: int) -> Path:
         return self._path / f"s{seed}" / f"{name}.model"
 
-    def _train(self, name: str, seed: int, text: StudyText, given: argparse.Namespace) -> None:
-        model, path = MODELS[name], self._model(name, seed)
+    def _translator(self, name: str, seed: int, text: StudyText) -> ContextTranslator:
+        trained = BANDITS.get(name, name)
+        self._train(trained, seed, text)
+        translator = MODELS[trained].load(self._model(trained, seed)).translator
+        if name in BANDITS:
+            learn_from_rewards(translator, text.rounds, seed=seed)
+        return translator
+
+    def _train(self, name: str, seed: int, text: StudyText) -> None:
+        model, path, options = MODELS[name], self._model(name, seed), self._options
         if path.exists():
             return
         base = CONTEXT_BASE.load(self._model(BASELINE, seed)).translator if model.base else None
-        config = model.training_config(given.size, max_steps=given.steps, seed=seed)
-        with denormals_as_zero():
-            trained = model.train_on(
-                text.training,
-                CONTEXT_NETWORKS[given.size],
-                config,
-                base=base,
-                folder=path.with_suffix(".checkpoints"),
-                watch=lambda progress: print(f"seed {seed}, {name}: {progress.status}", flush=True),
-            )
+        trained = model.train_on(
+            text.training,
+            CONTEXT_NETWORKS[options.size],
+            model.training_config(options.size, max_steps=options.steps, seed=seed),
+            base=base,
+            folder=path.with_suffix(".checkpoints"),
+            watch=lambda progress: print(f"seed {seed}, {name}: {progress.status}", flush=True),
+        )
         model.save(trained, path)
+
+
+def measure_all(path: Path, options: StudyOptions, seeds: int, processes: int) -> list[dict[str, Measured]]:
+    """Return what all models of all seeds achieve, several at a time: first what others start from."""
+    folder = StudyFolder(path, options)
+    numbers = range(1, seeds + 1)
+    stages = [[BASELINE], [name for name in MODELS if name != BASELINE], list(BANDITS)]
+    jobs = [[(path, options, name, seed) for seed in numbers for name in names] for names in stages]
+    if processes == 1:
+        for job in chain.from_iterable(jobs):
+            _measure_one(*job)
+    else:
+        with multiprocessing.get_context("spawn").Pool(processes, torch.set_num_threads, (1,)) as pool:
+            for stage in jobs:
+                pool.starmap(_measure_one, stage, chunksize=1)
+    return [{name: folder.measured(name, seed) for name in (*MODELS, *BANDITS)} for seed in numbers]
+
+
+def _measure_one(path: Path, options: StudyOptions, name: str, seed: int) -> None:
+    StudyFolder(path, options).measured(name, seed)
+
+
+def print_estimate(options: StudyOptions, seeds: int) -> None:
+    """Measure a few steps of each training, and print how much processor time all trainings take, without measuring."""
+    training, network = make_text(options).training, CONTEXT_NETWORKS[options.size]
+    base: ContextTranslator | None = None
+    total = 0.0
+    for name, model in MODELS.items():
+        seconds = []
+        for steps in ESTIMATED_STEPS:
+            config = replace(model.training_config(options.size, max_steps=steps), development_documents=1)
+            text = replace(training, contrastive={})
+            start = time.process_time()
+            with denormals_as_zero():
+                trained = model.train_on(text, network, config, base=base if model.base else None)
+            seconds.append(time.process_time() - start)
+            base = base or trained.translator
+        step = (seconds[1] - seconds[0]) / (ESTIMATED_STEPS[1] - ESTIMATED_STEPS[0])
+        total += step * options.steps
+        print(f"{name:<26} {step:6.3f} s per step, {step * options.steps / 60:5.1f} min", flush=True)
+    print(f"all trainings of {seeds} seeds: at most {seeds * total / 60:.0f} min of processor time")
 
 
 def save(out: Path, table: str, seeds: Sequence[Mapping[str, Measured]], curve: Sequence[CurvePoint]) -> None:
@@ -152,26 +239,30 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--lines", type=int, default=1_000, help="of the dev phase to translate (%(default)s)")
     parser.add_argument("--groups", type=int, help="of each contrastive set (default: all)")
     parser.add_argument("--size", type=Size, choices=list(Size), default=Size.SMALL, help="of models (%(default)s)")
-    parser.add_argument("--steps", type=int, help="a bound on the steps of a training (default: until it converges)")
+    parser.add_argument("--steps", type=int, default=4_000, help="a bound on those of a training (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=1_500, help="of learning from rewards (%(default)s)")
     parser.add_argument("--seeds", type=int, default=3, help="(%(default)s)")
+    parser.add_argument("--processes", type=int, default=2, help="models at a time (%(default)s)")
+    parser.add_argument("--estimate", action="store_true", help="only print how long the trainings take")
     parser.add_argument("--out", type=Path, help="a folder for tables, measurements and figure")
     given = parser.parse_args(arguments)
-    names = ("text_seed", "pairs", "lines", "groups", "size", "steps")
+    options = StudyOptions(**{name: getattr(given, name) for name in StudyOptions.__dataclass_fields__})
+    if given.estimate:
+        print_estimate(options, given.seeds)
+        return
     try:
-        folder = StudyFolder(given.folder, {name: getattr(given, name) for name in names})
-        text = make_text(given)
-        seeds = [
-            {name: folder.measured(name, seed, text, given) for name in MODELS} for seed in range(1, given.seeds + 1)
-        ]
+        seeds = measure_all(given.folder, options, given.seeds, given.processes)
     except KeyboardInterrupt:
         raise SystemExit("interrupted: the same command resumes the study") from None
     except (LearnerError, OSError) as wrong:
         raise SystemExit(str(wrong)) from None
-    size = f"{given.pairs:,} pairs, {given.lines:,} lines to translate, size {given.size}, {given.steps or 'all'} steps"
-    table = report(seeds, f"{size}, {given.seeds} seeds")
+    size = (
+        f"{given.pairs:,} pairs, {given.lines:,} lines to translate, size {given.size}, at most {given.steps:,} steps"
+    )
+    table = report(seeds, f"{size}, {given.rounds:,} rounds, {given.seeds} seeds")
     print(table)
     if given.out:
-        save(given.out, table, seeds, folder.curve(FIGURE_OF, 1))
+        save(given.out, table, seeds, StudyFolder(given.folder, options).curve(FIGURE_OF, 1))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,10 @@ from statistics import mean, stdev
 
 BASELINE = "CONTEXT-static"
 CADEC_NAMES = {p: f"CONTEXT-cadec, p = {p:g}" for p in (0.0, 0.25, 0.5, 0.75)}
+BANDITS = {  # learners from rewards, and the models that they start from
+    "CONTEXT-concat-EL-VALUE": "CONTEXT-concat",
+    "CONTEXT-cadec-EL-VALUE": CADEC_NAMES[0.5],
+}
 DISTANCES = ("1", "2", "3")
 NO_VALUE = "-"
 # Of the paper, by system: BLEU (Table 6); deixis, then lexical cohesion, in total and by distance (Table 7); ellipsis
@@ -87,7 +91,38 @@ def report(seeds: Seeds, size: str) -> str:
     lines += ["", "Table 9, CADec by the share p of drafts that are corrupted references:", "", *_table(heading, rows)]
     lines += ["", "Findings of the paper, and how many of the seeds have them:", ""]
     lines += [f"- {text}: {sum(held)} of {len(held)}" for text, held in findings(seeds).items()]
+    lines += ["", *_bandit_table(seeds)]
     return "\n".join(lines)
+
+
+def _bandit_table(seeds: Seeds) -> list[str]:
+    """Return what learning from the rewards of single sentences changes, which the paper did not ask."""
+    tests = (DEIXIS, COHESION, INFLECTION, VERB)
+    rows = []
+    for learner, start in BANDITS.items():
+        for name in (start, learner):
+            columns = [[one[name].bleu for one in seeds], *(_accuracies(seeds, name, test) for test in tests)]
+            rows.append([name, *(_cell(values) for values in columns)])
+    heading = ["system", "BLEU", "deixis", "lexical cohesion", "ellipsis, inflection", "ellipsis, verb phrase"]
+    return [
+        "Before and after learning from the rewards of single sentences:",
+        "",
+        *_table(heading, rows),
+        "",
+        *(f"- {text}: {sum(held)} of {len(held)}" for text, held in bandit_findings(seeds).items()),
+    ]
+
+
+def bandit_findings(seeds: Seeds) -> dict[str, list[bool]]:
+    """Return for each learner and seed whether rewards raised BLEU, and whether they lowered consistency."""
+    tests = (DEIXIS, COHESION, INFLECTION, VERB)
+    found = {}
+    for learner, start in BANDITS.items():
+        found[f"rewards raise the BLEU of {start}"] = [one[learner].bleu > one[start].bleu for one in seeds]
+        found[f"rewards lower the mean accuracy of {start}"] = [
+            sum(_known(one[learner], test) - _known(one[start], test) for test in tests) < 0 for one in seeds
+        ]
+    return found
 
 
 def findings(seeds: Seeds) -> dict[str, list[bool]]:
@@ -125,11 +160,12 @@ def _accuracies(seeds: Seeds, name: str, test: str, distance: str | None = None)
     return [value for value in found if value is not None]
 
 
-def _cell(values: Sequence[float], published: float) -> str:
+def _cell(values: Sequence[float], published: float | None = None) -> str:
+    beside = "" if published is None else f" ({published:.1f})"
     if not values:
-        return f"{NO_VALUE} ({published:.1f})"
+        return f"{NO_VALUE}{beside}"
     spread = f" ± {stdev(values):.1f}" if len(values) > 1 else ""
-    return f"{mean(values):.1f}{spread} ({published:.1f})"
+    return f"{mean(values):.1f}{spread}{beside}"
 
 
 def _table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

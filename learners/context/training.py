@@ -41,7 +41,7 @@ class ContextTrainingConfig:
 
     max_steps: int | None = None  # None: until neither BLEU nor consistency rises
     validate_every: int = 500  # steps; each validation also takes a snapshot
-    patience: int = 5  # validations without a gain before training ends
+    patience: int = 10  # validations without a gain before training ends: consistency rises late
     min_gain: float = 0.3  # in points of BLEU or of consistency
     averaged_checkpoints: int = 5  # the last ones (section 6)
     learning_rate_scale: float = 1.0  # see ``learning_rate``

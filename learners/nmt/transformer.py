@@ -185,13 +185,13 @@ def earlier_positions(hidden: Tensor) -> Tensor:
     return torch.ones(length, length, dtype=torch.bool, device=hidden.device).tril()
 
 
-def sinusoids_at(positions: Tensor, width: int) -> Tensor:
-    """Return sinusoidal positions [.., width] for positions in any order [..]."""
-    return sinusoids(0, int(positions.max()) + 1, width)[positions.cpu()]
-
-
 def sinusoids(first: int, count: int, width: int) -> Tensor:
-    """Return sinusoidal positions [count, width]: sines in the first half, cosines in the second."""
-    rates = torch.exp(torch.arange(0, width, 2) * (-math.log(10_000.0) / width))
-    angles = torch.arange(first, first + count).unsqueeze(1) * rates
-    return torch.cat([angles.sin(), angles.cos()], 1)
+    """Return sinusoidal positions [count, width] from a first one."""
+    return sinusoids_at(torch.arange(first, first + count), width)
+
+
+def sinusoids_at(positions: Tensor, width: int) -> Tensor:
+    """Return sinusoidal positions [.., width] in any order [..]: sines in the first half, cosines in the second."""
+    rates = torch.exp(torch.arange(0, width, 2, device=positions.device) * (-math.log(10_000.0) / width))
+    angles = positions.unsqueeze(-1) * rates
+    return torch.cat([angles.sin(), angles.cos()], -1)
