@@ -23,7 +23,7 @@ from statistics import median
 from benchmarks.gateway import (
     PHASE_ROUNDS,
     EchoPlayer,
-    Player,
+    MeasuredServer,
     RunPlayer,
     bare_http,
     play_in_turn,
@@ -99,9 +99,9 @@ def _wait_until_it_listens(process: subprocess.Popen[bytes], port: int) -> None:
     raise RuntimeError(f"a server did not start: {process.args!r}")
 
 
-def compare_rates(servers: dict[str, tuple[type[Player], ServerProcess]], api_key: str, connections: int) -> None:
+def compare_rates(servers: Mapping[str, MeasuredServer], connections: int) -> None:
     """Let all play in turn, and print the median rates."""
-    groups = play_in_turn(servers, api_key, connections)
+    groups = play_in_turn(servers, connections)
     print(f"\n{connections} keep-alive connection{'s' if connections > 1 else ''}, requests per second of")
     for name, group in groups.items():
         rate, cpu = (median(column) for column in zip(*group.slices, strict=True))
@@ -140,12 +140,12 @@ def main() -> int:
         echoes: dict[str, ServerProcess] = {OURS: stack.enter_context(rival_server(bare_http))}
         echoes |= {name: stack.enter_context(installed_rival(command)) for name, command in COMMANDS.items()}
         served = stack.enter_context(banditmt_server(f"sqlite:{path}?synchronous=normal"))
-        everything: dict[str, tuple[type[Player], ServerProcess]] = {
-            **{name: (EchoPlayer, server) for name, server in echoes.items()},
-            SERVED: (RunPlayer, served),
+        everything = {
+            **{name: MeasuredServer(EchoPlayer, server, api_key) for name, server in echoes.items()},
+            SERVED: MeasuredServer(RunPlayer, served, api_key),
         }
         for connections in CONNECTIONS:
-            compare_rates(everything, api_key, connections)
+            compare_rates(everything, connections)
         compare_reactions(echoes)
     return 0
 

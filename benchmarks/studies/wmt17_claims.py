@@ -128,7 +128,8 @@ def _catches_up(phase: str, kind: str) -> Callable[[PhaseReplay, PhaseReplay], F
 def _static_ahead(_: PhaseReplay, training: PhaseReplay) -> Finding:
     """Measure whether any learner is ahead of the static system of its family in any held-out pass."""
     rows, statics = training.finished, {"SMT": "SMT-static", "BNMT": "BNMT-static"}
-    behind, ahead = list[str](), list[str]()
+    behind: list[str] = []
+    ahead: list[str] = []
     for learner in LEARNERS:
         static = statics["SMT" if learner.startswith("SMT") else "BNMT"]
         if {learner, static} <= set(rows):
