@@ -98,7 +98,7 @@ study-smt-debian: setup $(DEBIAN_SMT)  ## run them on text from Debian, 10,000 r
 	$(BIN)/python -m benchmarks.studies.smt --task $(DEBIAN_SMT) --folder .banditmt/study-smt-debian \
 		--processes 2 --out $(RESULTS)/smt-debian $(OPTIONS)
 
-study-champion: setup $(DEBIAN_SMT) .banditmt/debian-999  ## run the learners that decode rewards on two draws of Debian's text and two shops
+study-champion: setup $(DEBIAN_SMT) .banditmt/debian-999  ## run the learners that decode rewards on two draws of Debian's text and three shops
 	$(BIN)/python -m benchmarks.studies.champion --out $(RESULTS)/champion $(OPTIONS)
 
 study-context: setup  ## train the context-aware systems on synthetic dialogues, three seeds, and replay the paper's tables (about an hour and a half; resumable)

@@ -1,8 +1,8 @@
-"""Does a learner win on real text? ``make study-champion`` plays the learners that rerank on two draws and two shops.
+"""Does a learner win on real text? ``make study-champion`` plays the learners that rerank on draws and shops.
 
 All learners choose among the k best translations of the same seed models, so a stream's lists are searched once and
 kept in memory: learners are played in this process, with the rewards that the service would give. Settings were tuned
-on the first stream only, and frozen before the others were opened.
+on one draw and on one more shop; the others confirm them. With ``--keep``, runs that are saved are not played again.
 """
 
 import argparse
@@ -63,6 +63,7 @@ class Stream:
 
 STREAMS = [
     Stream("debian-4711", is_tuned_on=True),
+    Stream("shop-31", is_tuned_on=True, shop_seed=31),
     Stream("debian-999"),
     Stream("shop-2017", shop_seed=2017),
     Stream("shop-555", shop_seed=555),
@@ -88,20 +89,24 @@ def play_stream(stream: Stream, given: argparse.Namespace) -> Comparison:
     """Play the systems on a stream, write its table and its runs, and return their comparison."""
     task = stream.open(given.tasks)
     models = SharedModels(given.folder / stream.name / "models")
-    needed = needed_models(given.systems)
-    train_seed_models(task.path, models.folder, needed, report=_print_progress)
     layout = task.description.phases[PHASE]
+    out = given.out / stream.name
+    saved, identity = SavedRuns(out / RUNS), TaskIdentity({"stream": stream.name}, task.digest)
+    specs = run_specs(given.systems, given.seeds)
+    runs = saved.find(specs, identity, layout) if given.keep else []
+    missing = [spec for spec in specs if spec not in {run.spec for run in runs}]
+    needed = needed_models([spec.system for spec in missing])
+    train_seed_models(task.path, models.folder, needed, report=_print_progress)
+    digests = saved.merge_models(runs, {model.name: models.digest(model) for model in with_requirements(needed)})
     pairs = [(pair.source, pair.target) for pair in task.pairs(PHASE)]
     references = [reference for _, reference in pairs]
-    runs = []
-    for spec in run_specs(given.systems, given.seeds):
+    for spec in missing:
         learner = find_system(spec.system).new_learner(models, spec.seed, PHASE)
         runs.append(StudyRun.from_journal(spec, play_rounds(learner, pairs), references, layout))
         print(f"{stream.name} {spec.label}: {runs[-1].rewards.mean():.4f}", flush=True)
+    runs.sort(key=lambda run: specs.index(run.spec))
     comparison = Comparison(runs, smt_split.FAMILY)
-    out = given.out / stream.name
-    digests = {model.name: models.digest(model) for model in with_requirements(needed)}
-    SavedRuns(out / RUNS).save(runs, TaskIdentity({"stream": stream.name}, task.digest), digests)
+    saved.save(runs, identity, digests)
     report = [_heading(stream), "", rewards_table(comparison, [source for source, _ in pairs])]
     report += ["", quality_table(comparison), ""]
     write_bytes(out / "table.md", "\n".join(report).encode())
@@ -127,6 +132,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--folder", type=Path, default=Path(".banditmt/study-champion"), help="for seed models")
     parser.add_argument("--out", type=Path, required=True, help="a folder for tables, figures and runs")
     parser.add_argument("--systems", nargs="*", default=SYSTEMS, help="the systems to play")
+    parser.add_argument("--keep", action="store_true", help="do not play the runs again that --out has")
     parser.add_argument("--seeds", type=int, default=3, help="runs of each system with randomness (%(default)s)")
     return parser.parse_args()
 

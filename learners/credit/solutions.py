@@ -8,18 +8,21 @@ from learners.smt.hashing import Array, compiled
 
 
 @compiled
+def length_probability(lengths: Array, reference: int, length: int) -> float:
+    """Return the probability of what a solution says of the reference's length."""
+    if reference == NOT_LONGER:
+        return float(lengths[: length + 1].sum())
+    return float(lengths[min(reference, len(lengths) - 1)])
+
+
+@compiled
 def solution_weights(word_beliefs: Array, solutions: Array, lengths: Array) -> Array:
     """Return the probability of each solution of a decoded reward; all 0 if none is possible."""
     counts = count_distribution(word_beliefs)
     length = len(word_beliefs)
     weights = np.zeros(len(solutions))
     for k in range(len(solutions)):
-        reference = solutions[k, 4]
-        weights[k] = counts[solutions[k, 0]]
-        if reference == NOT_LONGER:
-            weights[k] *= lengths[: length + 1].sum()
-        else:
-            weights[k] *= lengths[min(reference, len(lengths) - 1)]
+        weights[k] = counts[solutions[k, 0]] * length_probability(lengths, solutions[k, 4], length)
     total = weights.sum()
     return weights / total if total > 0.0 else weights
 

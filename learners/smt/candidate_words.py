@@ -19,6 +19,7 @@ class CandidateWords(NamedTuple):
     words: Array  # by token: the number of its word
     bigrams: Array  # by token: the number of the bigram that ends with it; that of a first token is not used
     word_count: int
+    tokens: Array  # by word: the hash of its text, whatever its occurrence
     left: Array  # by bigram: the number of its first word; the number itself for bigrams that begin a candidate
     features: Array  # by token, and one more for the end of each candidate: hashes of bigrams without occurrences
 
@@ -48,7 +49,7 @@ def _index(tokens: Array, starts: Array) -> CandidateWords:
     keys, numbers = np.zeros(table_size(len(tokens) + 1), np.int64), np.zeros(table_size(len(tokens) + 1), np.int64)
     pair_keys, pair_numbers = np.zeros_like(keys), np.zeros_like(numbers)
     words, bigrams = np.empty(len(tokens), np.int64), np.empty(len(tokens), np.int64)
-    left = np.empty(len(tokens) + 1, np.int64)
+    left, token_of = np.empty(len(tokens) + 1, np.int64), np.empty(len(tokens), np.int64)
     features = np.empty(len(tokens) + len(starts) - 1, np.int64)
     word_count, bigram_count = 0, 0
     for c in range(len(starts) - 1):
@@ -59,6 +60,7 @@ def _index(tokens: Array, starts: Array) -> CandidateWords:
                 occurrence += tokens[earlier] == tokens[t]
             slot = claim_slot(keys, hash_combine(hash_combine(HASH_SEED, tokens[t]), occurrence))
             if numbers[slot] == 0:
+                token_of[word_count] = tokens[t]
                 word_count += 1
                 numbers[slot] = word_count
             words[t] = numbers[slot] - 1
@@ -71,7 +73,8 @@ def _index(tokens: Array, starts: Array) -> CandidateWords:
             features[t + c] = hash_combine(hash_combine(HASH_SEED, before), tokens[t])
             previous, before = words[t], tokens[t]
         features[starts[c + 1] + c] = hash_combine(hash_combine(HASH_SEED, before), END)
-    return CandidateWords(starts, words, bigrams, word_count, left[:bigram_count].copy(), features)
+    distinct = token_of[:word_count].copy()
+    return CandidateWords(starts, words, bigrams, word_count, distinct, left[:bigram_count].copy(), features)
 
 
 @compiled

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learners.credit.matched_words import posterior_given_count
-from learners.credit.solutions import length_given_solution, solution_weights
+from learners.credit.matched_runs import posterior_given_matches
+from learners.credit.solutions import length_given_solution, length_probability
 from learners.smt.candidate_words import CandidateWords
 from learners.smt.hashing import Array, compiled
 
@@ -70,28 +70,23 @@ def expected_bleu(candidates: CandidateWords, c: int, beliefs: Beliefs, lengths:
         log_precision += np.log(max(expected[order], SMOOTHING) / (length - order))
     brevity = 0.0
     for reference in range(len(lengths)):
-        brevity += lengths[reference] * np.exp(min(0.0, 1.0 - reference / length))
+        if lengths[reference] > 0.0:
+            brevity += lengths[reference] * np.exp(min(0.0, 1.0 - reference / length))
     return np.exp(log_precision / orders) * brevity
 
 
 @compiled
-def updated_beliefs(candidates: CandidateWords, played: int, beliefs: Beliefs, matches: Array) -> Beliefs:
-    """Return the beliefs after ``matches`` (m1, m2, ...) of the played candidate were observed."""
+def updated_beliefs(candidates: CandidateWords, played: int, beliefs: Beliefs, matches: Array) -> tuple[Beliefs, float]:
+    """Return the beliefs after ``matches`` (m1 to m4) of the played candidate were observed, and their probability."""
     first, end = candidates.starts[played], candidates.starts[played + 1]
-    own = candidates.words[first:end]
+    own, pairs = candidates.words[first:end], candidates.bigrams[first:end]
     prior = beliefs.words[own]
-    posterior = posterior_given_count(prior, matches[0])
+    posterior = posterior_given_matches(prior, beliefs.bigrams[pairs], matches)
     words, bigrams = beliefs.words.copy(), beliefs.bigrams.copy()
-    _update_substitutes(candidates, played, prior, posterior, words)
-    words[own] = posterior
-    if end - first > 1:
-        pairs = candidates.bigrams[first + 1 : end]
-        both = posterior[:-1] * posterior[1:]
-        joint = np.minimum(np.maximum(both * bigrams[pairs], 1e-6), 1.0 - 1e-6)
-        adjacent = posterior_given_count(joint, min(matches[1], end - first - 1))
-        for k in range(len(pairs)):
-            bigrams[pairs[k]] = min(adjacent[k] / max(both[k], adjacent[k], 1e-6), 1.0)
-    return Beliefs(words, bigrams)
+    _update_substitutes(candidates, played, prior, posterior.words, words)
+    words[own] = posterior.words
+    bigrams[pairs[1:]] = posterior.adjacent[1:]
+    return Beliefs(words, bigrams), posterior.probability
 
 
 @compiled
@@ -127,28 +122,41 @@ def _update_substitutes(candidates: CandidateWords, played: int, prior: Array, p
         words[word] = min(words[word] * factor[word], max(MAX_SUBSTITUTE, words[word]))
 
 
+class Imputation(NamedTuple):
+    """What a reward says of all candidates, averaged over the solutions of its decoding."""
+
+    rewards: Array  # an estimate for every candidate; empty if no solution is possible
+    words: Array  # the probability that a word of the played candidate is right
+    lengths: Array  # the distribution of the reference's length
+
+
+@compiled
+def expected_rewards(candidates: CandidateWords, beliefs: Beliefs, lengths: Array) -> Array:
+    """Return the expected BLEU of every candidate."""
+    rewards = np.empty(len(candidates.starts) - 1)
+    for c in range(len(rewards)):
+        rewards[c] = expected_bleu(candidates, c, beliefs, lengths)
+    return rewards
+
+
 @compiled
 def impute_rewards(
-    candidates: CandidateWords, played: int, probabilities: Array, solutions: Array, lengths: Array, reward: float
-) -> tuple[Array, Array]:
-    """Return an estimate of every candidate's reward, and the posterior distribution of the reference's length.
-
-    Both are averages over the solutions of the decoded reward. The estimates are empty if no solution is possible.
-    """
-    beliefs = prior_beliefs(candidates, probabilities)
+    candidates: CandidateWords, played: int, beliefs: Beliefs, solutions: Array, lengths: Array, reward: float
+) -> Imputation:
+    """Return what the reward of the played candidate says, given beliefs in words and in lengths before it."""
     first, end = candidates.starts[played], candidates.starts[played + 1]
-    weights = solution_weights(beliefs.words[candidates.words[first:end]], solutions, lengths)
-    posterior_lengths = np.zeros(len(lengths))
-    if weights.sum() == 0.0:
-        return np.empty(0), posterior_lengths
-    estimates = np.zeros(len(probabilities))
+    rewards, words, posterior_lengths = np.zeros(len(candidates.starts) - 1), np.zeros(end - first), 0.0 * lengths
     for k in range(len(solutions)):
-        if weights[k] < 1e-3:
-            continue
-        given = length_given_solution(lengths, solutions[k, 4], end - first)
-        posterior_lengths += weights[k] * given
-        updated = updated_beliefs(candidates, played, beliefs, solutions[k, :4])
-        for c in range(len(probabilities)):
-            estimates[c] += weights[k] * expected_bleu(candidates, c, updated, given)
-    estimates[played] = reward
-    return estimates, posterior_lengths / posterior_lengths.sum()
+        updated, probability = updated_beliefs(candidates, played, beliefs, solutions[k, :4])
+        weight = probability * length_probability(lengths, solutions[k, 4], end - first)
+        if weight > 0.0:
+            given = length_given_solution(lengths, solutions[k, 4], end - first)
+            rewards += weight * expected_rewards(candidates, updated, given)
+            words += weight * updated.words[candidates.words[first:end]]
+            posterior_lengths += weight * given
+    total = posterior_lengths.sum()
+    if total == 0.0:
+        return Imputation(np.empty(0), words, posterior_lengths)
+    rewards /= total
+    rewards[played] = reward
+    return Imputation(rewards, words / total, posterior_lengths / total)

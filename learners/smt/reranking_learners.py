@@ -6,6 +6,7 @@ learns from imputed rewards of all candidates; where rewards are rounded or nois
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,9 +18,10 @@ from learners.errors import SnapshotError
 from learners.smt.candidate_words import CandidateWords, feature_scores, index_candidates
 from learners.smt.forest import Derivation, LogLinearTranslator
 from learners.smt.hashing import Array, compiled
-from learners.smt.imputation import impute_rewards
+from learners.smt.imputation import Beliefs, expected_rewards, impute_rewards, prior_beliefs
 from learners.smt.length_drift import LengthDrift
 from learners.smt.linear_reranker import LinearConfig, LinearReranker
+from learners.smt.list_critic import ListCritic
 from learners.smt.proposals import proposal_text
 from learners.snapshot import Snapshot
 
@@ -41,6 +43,8 @@ class RankedList:
 
 class RerankingLearner(Learner):
     """Base of the learners: lists candidates, proposes the best one by its own score, and watches lengths."""
+
+    snapshot_version: ClassVar[int] = 1
 
     def __init__(self, translator: LogLinearTranslator, candidates: int) -> None:
         self._translator = translator
@@ -89,7 +93,7 @@ class RerankingLearner(Learner):
         self._drift.load(snapshot.part("drift"))
 
     def _kind(self) -> str:
-        return f"{type(self).__name__} 1"
+        return f"{type(self).__name__} {self.snapshot_version}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,18 +132,32 @@ class ImputationConfig:
     """The candidates, their distribution, and the steps towards imputed rewards."""
 
     candidates: int = 60  # k of the k-best list
-    weight_scale: float = 7.0  # on the tuned weights
-    temperature: float = 0.3  # of imputed rewards: at 0, the best estimate would count alone
-    learning_rate: float = 0.3  # of AdaGrad
+    weight_scale: float = 5.0  # on the tuned weights
+    critic_scale: float = 4.0  # on the rewards that the critic of words expects
+    critic_rate: float = 1.0  # of AdaGrad, for the critic's weights of words
+    temperature: float = 0.2  # of imputed rewards: at 0, the best estimate would count alone
+    learning_rate: float = 0.4  # of AdaGrad
     initial_square: float = 0.5  # of AdaGrad's sums: without it, first steps would be too long
-    memory_scale: float = 10.0  # on the imputed rewards of a source that comes again
+    memory_scale: float = 20.0  # on the imputed rewards of a source that comes again
     memory_size: int = 100_000  # sources that are remembered; the oldest is forgotten first
     buckets: int = 1 << 20  # bigrams are hashed into this many weights; a power of two
     linear: LinearConfig = field(default_factory=LinearConfig)  # what it plays with if rewards are not exact
 
 
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What an imputing learner expects before a reward."""
+
+    scores: Array  # by candidate
+    of_list: Beliefs  # in words and bigrams, as the distribution over candidates has them
+    beliefs: Beliefs  # the same, corrected by the critic
+    lengths: Array  # the distribution of the reference's length
+
+
 class ImputingLearner(RerankingLearner):
     """SMT-IMPUTE: every reward is decoded into matches, and teaches all candidates."""
+
+    snapshot_version: ClassVar[int] = 2
 
     def __init__(self, translator: LogLinearTranslator, config: ImputationConfig, *, seed: int) -> None:  # noqa: ARG002 (nothing is random)
         super().__init__(translator, config.candidates)
@@ -150,23 +168,32 @@ class ImputingLearner(RerankingLearner):
         self._lengths = ReferenceLengths()
         self._exactness = Exactness("a linear model of the reward ranks the candidates, as in SMT-LINEAR")
         self._linear = LinearReranker(config.linear)
+        self._critic = ListCritic(config.critic_rate)
+        self._prediction: Prediction | None = None
 
     def _scores(self, source: str, words: CandidateWords, model_scores: Array) -> Array:
+        self._prediction = self._predict(source, words, model_scores)
         if self._exactness.is_lost:
             return self._linear.scores(words, model_scores)
-        scores: Array = self._config.weight_scale * model_scores + feature_scores(words, self._weights)
-        remembered = self._memory.get(source)
-        return scores if remembered is None else scores + remembered
+        return self._prediction.scores
+
+    def _predict(self, source: str, words: CandidateWords, model_scores: Array) -> Prediction:
+        scores = self._config.weight_scale * model_scores + feature_scores(words, self._weights)
+        if (remembered := self._memory.get(source)) is not None:
+            scores += remembered
+        of_list = prior_beliefs(words, softmax(scores))
+        beliefs = self._critic.correct(words, of_list)
+        lengths = self._lengths.distribution(int(words.starts[1]))
+        scores += self._config.critic_scale * expected_rewards(words, beliefs, lengths)
+        return Prediction(scores, of_list, beliefs, lengths)
 
     def _learn(self, source: str, ranked: RankedList, reward: float) -> None:
         self._linear.learn(ranked.words, ranked.model_scores, ranked.played, reward)
         estimates = self._estimate(source, ranked, reward)
         if estimates is None:
             return
-        scores = ranked.scores
-        if self._exactness.is_lost:  # the list was ranked by the linear model
-            scores = self._config.weight_scale * ranked.model_scores + feature_scores(ranked.words, self._weights)
-        config = self._config
+        assert self._prediction is not None, "feedback follows a proposal"
+        scores, config = self._prediction.scores, self._config
         impute_step(
             ranked.words,
             softmax(scores),
@@ -179,19 +206,19 @@ class ImputingLearner(RerankingLearner):
 
     def _estimate(self, source: str, ranked: RankedList, reward: float) -> Array | None:  # noqa: ARG002
         """Return estimates of all candidates' rewards; None if the reward cannot be decoded."""
-        length, seed_length = ranked.length(ranked.played), ranked.length(0)
+        length, before = ranked.length(ranked.played), self._prediction
+        assert before is not None, "feedback follows a proposal"
         solutions = decode_reward(reward, length)
         if 0 < length <= MAX_HYPOTHESIS:
             self._exactness.observe(bool(len(solutions)))
         if not len(solutions):
             return None
-        prior = self._lengths.distribution(seed_length)
-        chances = softmax(ranked.scores)
-        estimates, lengths = impute_rewards(ranked.words, ranked.played, chances, solutions, prior, reward)
-        if not len(estimates):
+        imputed = impute_rewards(ranked.words, ranked.played, before.beliefs, solutions, before.lengths, reward)
+        if not len(imputed.rewards):
             return None
-        self._lengths.observe(seed_length, lengths)
-        return estimates
+        self._lengths.observe(ranked.length(0), imputed.lengths)
+        self._critic.learn(ranked.words, ranked.played, before.of_list, before.beliefs, imputed.words)
+        return imputed.rewards
 
     def _remember(self, source: str, change: Array) -> None:
         before = self._memory.pop(source, None)  # so that it becomes the newest
@@ -214,6 +241,7 @@ class ImputingLearner(RerankingLearner):
         snapshot.put("lengths", self._lengths.save())
         snapshot.put("exactness", self._exactness.save())
         snapshot.put("linear", self._linear.save())
+        snapshot.put("critic", self._critic.save())
         return snapshot
 
     def load(self, snapshot: Snapshot) -> None:
@@ -227,6 +255,7 @@ class ImputingLearner(RerankingLearner):
         self._lengths.load(snapshot.part("lengths"))
         self._exactness.load(snapshot.part("exactness"))
         self._linear.load(snapshot.part("linear"))
+        self._critic.load(snapshot.part("critic"))
 
 
 def softmax(scores: Array) -> Array:

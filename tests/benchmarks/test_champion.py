@@ -17,9 +17,9 @@ def test_all_systems_of_the_study_exist_and_have_their_controls():
     assert controls <= set(SYSTEMS)
 
 
-def test_settings_were_tuned_on_one_stream_only():
-    assert [stream.name for stream in STREAMS if stream.is_tuned_on] == ["debian-4711"]
-    assert len(STREAMS) == 4
+def test_settings_were_tuned_on_one_draw_and_one_shop_only():
+    assert [stream.name for stream in STREAMS if stream.is_tuned_on] == ["debian-4711", "shop-31"]
+    assert [stream.name for stream in STREAMS if not stream.is_tuned_on] == ["debian-999", "shop-2017", "shop-555"]
 
 
 def test_searched_lists_are_those_of_a_search():

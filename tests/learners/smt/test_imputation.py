@@ -23,10 +23,9 @@ def impute(texts, played, reference, probabilities=None):
     reward = sentence_bleu(texts[played], reference)
     chances = np.full(len(texts), 1 / len(texts)) if probabilities is None else np.array(probabilities)
     solutions = decode_reward(reward, len(texts[played].split()))
-    estimates, _ = impute_rewards(
-        index_candidates(texts), played, chances, solutions, known_length(len(reference.split())), reward
-    )
-    return estimates
+    words = index_candidates(texts)
+    lengths = known_length(len(reference.split()))
+    return impute_rewards(words, played, prior_beliefs(words, chances), solutions, lengths, reward).rewards
 
 
 def test_words_are_numbered_with_their_occurrence():
@@ -34,6 +33,7 @@ def test_words_are_numbered_with_their_occurrence():
     assert words.starts.tolist() == [0, 3, 6, 9, 13]
     assert words.words.tolist() == [0, 1, 2, 0, 1, 3, 4, 1, 3, 0, 1, 5, 3]  # the second red is another word
     assert words.word_count == 6
+    assert words.tokens[5] == words.tokens[1]  # but has the same text
     assert index_candidates([""]).starts.tolist() == [0, 0]
 
 
@@ -62,9 +62,9 @@ def test_expected_bleu_of_certain_words_is_bleu():
 
 def test_observed_matches_change_the_beliefs_in_the_played_words_to_their_posterior():
     words = index_candidates(TEXTS)
-    after = updated_beliefs(words, 0, prior_beliefs(words, UNIFORM), np.array([3, 2, 1, 0]))
+    after, _ = updated_beliefs(words, 0, prior_beliefs(words, UNIFORM), np.array([3, 2, 1, 0]))
     assert after.words[[0, 1, 2]] == pytest.approx([1.0, 1.0, 1.0])
-    after = updated_beliefs(words, 0, prior_beliefs(words, UNIFORM), np.array([2, 1, 0, 0]))
+    after, _ = updated_beliefs(words, 0, prior_beliefs(words, UNIFORM), np.array([2, 1, 0, 0]))
     assert after.words[[0, 1, 2]].sum() == pytest.approx(2.0)
     assert after.words[2] < 0.25 < after.words[0]  # cord is the word that is most probably wrong
     assert after.words[3] > 0.75  # and rope stands in its place
@@ -84,8 +84,9 @@ def test_a_perfect_reward_leaves_no_other_candidate_as_good():
 
 def test_rewards_without_a_possible_solution_impute_nothing():
     words = index_candidates(TEXTS)
-    estimates, _ = impute_rewards(words, 0, UNIFORM, decode_reward(1.0, 3), known_length(50), 1.0)
-    assert len(estimates) == 0
+    beliefs = prior_beliefs(words, UNIFORM)
+    imputed = impute_rewards(words, 0, beliefs, decode_reward(1.0, 3), known_length(50), 1.0)
+    assert len(imputed.rewards) == 0
 
 
 def cross_entropy(words, weights, model_scores, wanted):
