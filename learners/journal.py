@@ -58,7 +58,7 @@ class Journal:
         self._path = path
 
     def __enter__(self) -> Self:
-        self._drop_partial_line()
+        self.drop_partial_line()
         self._file = self._path.open("a", encoding="utf-8")
         return self
 
@@ -95,7 +95,8 @@ class Journal:
                 expected = entry.index + 1
                 yield entry
 
-    def _drop_partial_line(self) -> None:
+    def drop_partial_line(self) -> None:
+        """Remove the end of the file if it is no whole line: a killed process was about to write it."""
         if not self._path.exists():
             return
         data = self._path.read_bytes()

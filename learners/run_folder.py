@@ -24,6 +24,8 @@ START_OVER_ADVICE = (
 )
 KEEP_SETTINGS_ADVICE = f"resume it with the settings that it was begun with, or {START_OVER_ADVICE}"
 
+JOURNAL_FILE, SNAPSHOT_FILE, RUN_FILE = "journal.jsonl", "snapshot", "run"
+
 Settings = Mapping[str, str | int]
 
 # The values of the two files and their types. ``about`` holds the settings.
@@ -53,9 +55,9 @@ class RunFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.journal = Journal(path / "journal.jsonl")
-        self._snapshot_path = path / "snapshot"
-        self._run_path = path / "run"
+        self.journal = Journal(path / JOURNAL_FILE)
+        self._snapshot_path = path / SNAPSHOT_FILE
+        self._run_path = path / RUN_FILE
 
     @contextmanager
     def locked(self) -> Iterator[None]:

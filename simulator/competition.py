@@ -17,6 +17,7 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from types import MappingProxyType
+from typing import Protocol
 
 from banditmt_client import BanditError, Client, NotFoundError, Run
 from banditmt_client.text import printable
@@ -34,6 +35,7 @@ from learners.run_folder import RunFolder
 from learners.seed_models.store import ModelStore
 from learners.systems.registry import find_system
 from learners.systems.system import System
+from simulator.errors import SimulatorError
 from simulator.in_process import in_process_client
 from simulator.regret import local_baseline_runs
 from simulator.tracking import RunTracking, open_tracker
@@ -94,6 +96,13 @@ class RunStatus:
 Watch = Callable[[RunStatus], None]
 
 
+class ServicePlace(Protocol):
+    """Where a service is that is not in this process."""
+
+    def client(self) -> Client:
+        """Return a new client of the service."""
+
+
 @dataclass(frozen=True)
 class ServiceAddress:
     """The address of a service to play at over HTTP."""
@@ -114,7 +123,7 @@ class Competition:
     models: Path
     folder: Path
     participant: str = HOUSE_PARTICIPANT
-    address: ServiceAddress | None = None  # play there, instead of in process on the store
+    address: ServicePlace | None = None  # play there, instead of in process on the store
     tracker: str | None = None  # one of ``simulator.tracking.TRACKERS``, which each run logs to
 
     def run_folder(self, spec: RunSpec) -> Path:
@@ -157,6 +166,17 @@ class LastStatus:
     def ended(self, state: PlayState, message: str = "") -> RunStatus:
         """Return the last known status with the state in which the run ended."""
         return replace(self._status or self._from_folder(), state=state, message=message)
+
+    def end_of(self, play: Callable[[], RunStatus]) -> RunStatus:
+        """Play a run, and return the status in which it ended, whatever ended it."""
+        try:
+            return play()
+        except KeyboardInterrupt:
+            return self.ended(PlayState.INTERRUPTED, RESUME_ADVICE)
+        except (LearnerError, BanditError, SimulatorError, OSError) as failure:
+            return self.ended(PlayState.FAILED, str(failure))
+        except Exception as bug:  # a bug in one learner must not take the others down
+            return self.ended(PlayState.FAILED, describe_bug(bug))
 
     def _from_folder(self) -> RunStatus:
         """Return the status in which an earlier process left the run. Damage is reported when the run is resumed."""
@@ -206,29 +226,62 @@ def _name_with_seed(system: str, seed: int) -> str:
     return f"{system}.s{seed}"
 
 
+class PlayedRun(Protocol):
+    """A run that is played somewhere else: in another process, or on another machine."""
+
+    @property
+    def reports(self) -> Connection:
+        """What can be waited for: it is readable when there is a report."""
+
+    def next_report(self) -> RunStatus:
+        """Return the next report; the last one says how the run ended."""
+
+    def stop(self) -> None:
+        """Ask the run to end after its round; asked again, it ends at once. Called by a signal handler."""
+
+    def close(self) -> None:
+        """Wait until nothing of an ended run is left."""
+
+
+StartRun = Callable[[Competition, RunSpec], PlayedRun]
+
+
 def compete(
-    competition: Competition, specs: Sequence[RunSpec], *, processes: int | None = None, watch: Watch = lambda _: None
+    competition: Competition,
+    specs: Sequence[RunSpec],
+    *,
+    processes: int | None = None,
+    watch: Watch = lambda _: None,
+    start: StartRun | None = None,
 ) -> list[RunStatus]:
     """Play all runs, and return the status in which each ended, in the order of ``specs``.
 
     Ctrl-C stops every run after its current round; pressed again, at once.
+
+    Args:
+        competition: What the runs are played on.
+        specs: The runs.
+        processes: How many are played at a time. Default: the number of cores; all of them with ``start``.
+        watch: Receives every report of every run.
+        start: Starts a run. Default: in a process of its own.
     """
-    workers = max(1, min(processes or os.cpu_count() or 1, len(specs)))
+    default = len(specs) if start else os.cpu_count()
+    workers = max(1, min(processes or default or 1, len(specs)))
     waiting, ended = list(specs), dict[RunSpec, RunStatus]()
-    playing: dict[Connection, RunProcess] = {}
+    playing: dict[Connection, PlayedRun] = {}
 
     def stop_all() -> None:
-        for process in playing.values():
-            process.stop()
+        for run in playing.values():
+            run.stop()
 
     with _one_thread_per_process(), deferred_interrupts(on_interrupt=stop_all) as interrupted:
         while playing or (waiting and not interrupted.is_set()):
             while waiting and len(playing) < workers and not interrupted.is_set():
                 with blocked_interrupts():
-                    process = RunProcess(competition, waiting.pop(0))
-                    playing[process.reports] = process
-                    if interrupted.is_set():  # by an interrupt that came before this process was there to be stopped
-                        process.stop()
+                    run = (start or RunProcess)(competition, waiting.pop(0))
+                    playing[run.reports] = run
+                    if interrupted.is_set():  # by an interrupt that came before this run was there to be stopped
+                        run.stop()
             for reports in wait(list(playing)):
                 assert isinstance(reports, Connection), "nothing else was waited for"
                 status = playing[reports].next_report()
@@ -289,14 +342,14 @@ def play_run(competition: Competition, spec: RunSpec, *, watch: Watch = lambda _
         watch(status)
 
     try:
-        with _open_client(competition, spec) as client:
+        with open_client(competition, spec) as client:
             return play_run_with(client, competition, spec, watch=record)
     except KeyboardInterrupt:
         return last.ended(PlayState.INTERRUPTED, RESUME_ADVICE)
 
 
 @contextmanager
-def _open_client(competition: Competition, spec: RunSpec) -> Iterator[Client]:
+def open_client(competition: Competition, spec: RunSpec) -> Iterator[Client]:
     """Open a client for this process alone: each process has its own connection, or its own store."""
     if competition.address:
         with competition.address.client() as client:
@@ -413,17 +466,13 @@ def _play_and_report(competition: Competition, spec: RunSpec, reports: Connectio
         except BrokenPipeError:  # the parent was killed
             raise KeyboardInterrupt from None
 
-    try:
+    def play_unblocked() -> RunStatus:
         signal.pthread_sigmask(
             signal.SIG_UNBLOCK, [signal.SIGINT]
         )  # an interrupt that came during imports takes effect here
-        end = play_run(competition, spec, watch=watch)
-    except KeyboardInterrupt:
-        end = last.ended(PlayState.INTERRUPTED, RESUME_ADVICE)
-    except (LearnerError, BanditError, OSError) as failure:
-        end = last.ended(PlayState.FAILED, str(failure))
-    except Exception as bug:  # a bug in one learner must not take the others down
-        end = last.ended(PlayState.FAILED, describe_bug(bug))
+        return play_run(competition, spec, watch=watch)
+
+    end = last.end_of(play_unblocked)
     with suppress(BrokenPipeError):
         reports.send(end)
 

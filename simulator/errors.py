@@ -19,3 +19,11 @@ class TrackingError(SimulatorError):
 
 class ServeError(SimulatorError):
     """The service cannot be started with these options."""
+
+
+class ClusterError(SimulatorError):
+    """There is no such cluster, or it cannot be used."""
+
+
+class PlaceError(ClusterError):
+    """The place where runs shall be played is none, or is not for runs with these options."""

@@ -29,7 +29,9 @@ from learners.run_folder import RunFolder
 from learners.seed_models.catalogue import with_requirements
 from learners.seed_models.store import ModelStore
 from learners.systems.system import Family
+from simulator.cluster.place import check_place, open_place
 from simulator.competition import Competition, PlayState, RunSpec, RunStatus, compete, run_specs
+from simulator.errors import SimulatorError
 from simulator.pretraining import needed_models, train_seed_models
 from simulator.tasks import load_task
 from task.atomic_files import write_bytes
@@ -76,12 +78,13 @@ def errors_in_one_line() -> Iterator[None]:
         yield
     except KeyboardInterrupt:  # while a task is made or a model is trained; runs end by themselves
         raise SystemExit("interrupted: the same command resumes the study") from None
-    except (CorpusError, LayoutError, LearnerError, OSError) as wrong:
+    except (CorpusError, LayoutError, LearnerError, SimulatorError, OSError) as wrong:
         raise SystemExit(str(wrong)) from None
 
 
 def _run(study: Study, given: argparse.Namespace) -> list[StudyRun]:
-    specs = run_specs(given.systems, given.seeds)  # first: a wrong name is told before anything is made
+    check_place(given.on)  # first: what is wrong is told before anything is made
+    specs = run_specs(given.systems, given.seeds)
     options = task_options(given)
     claim_folder(given.folder, options)
     task = Task.open(given.task) if given.task else make_task(given.folder / "task", given)
@@ -92,7 +95,7 @@ def _run(study: Study, given: argparse.Namespace) -> list[StudyRun]:
     missing = [spec for spec in specs if spec not in {run.spec for run in kept}]
     models = saved.merge_models(kept, train_models(competition, missing, task, given.steps))
     check_settings_of_runs(competition, missing)
-    statuses = compete(competition, missing, processes=given.processes, watch=print_end) if missing else []
+    statuses = play_runs(competition, missing, given)
     failed = {status.spec: status.message for status in statuses if status.state is PlayState.FAILED}
     played = read_finished_runs(competition, [spec for spec in missing if spec not in failed], task)
     runs = sorted([*kept, *played], key=lambda run: specs.index(run.spec))
@@ -109,6 +112,14 @@ def _run(study: Study, given: argparse.Namespace) -> list[StudyRun]:
     if unfinished:
         raise SystemExit(1)
     return runs
+
+
+def play_runs(competition: Competition, specs: Sequence[RunSpec], given: argparse.Namespace) -> list[RunStatus]:
+    """Play runs where the options say, and return how each ended."""
+    if not specs:
+        return []
+    with open_place(given.on) as start:
+        return compete(competition, specs, processes=given.processes, watch=print_end, start=start)
 
 
 def make_task(path: Path, given: argparse.Namespace) -> Task:
@@ -251,7 +262,8 @@ def study_parser(study: Study) -> argparse.ArgumentParser:
     parser.add_argument("--departments", type=int, default=study.departments, help=departments)
     parser.add_argument("--steps", type=int, help="a bound on the steps of pre-training (default: until it converges)")
     parser.add_argument("--seeds", type=int, default=3, help="runs of each system with randomness (%(default)s)")
-    parser.add_argument("--processes", type=int, help="runs at a time (default: the number of cores)")
+    parser.add_argument("--processes", type=int, help="runs at a time (default: the number of cores; with --on, all)")
+    parser.add_argument("--on", metavar="ray[:ADDRESS]", help="play on a Ray cluster (docs/scaling.md)")
     parser.add_argument("--systems", nargs="*", default=list(study.systems), help="the systems to play")
     parser.add_argument("--out", type=Path, help="a folder for the table, the figures and the finished runs")
     return parser

@@ -19,7 +19,7 @@ from benchmarks.studies.study import (
     claim_folder,
     errors_in_one_line,
     load_competition,
-    print_end,
+    play_runs,
     study_parser,
     task_options,
     train_models,
@@ -32,7 +32,8 @@ from learners.settings import list_settings
 from learners.systems import bnmt
 from learners.systems.published import ANNEALING
 from learners.systems.registry import find_system
-from simulator.competition import PlayState, RunSpec, compete, run_specs
+from simulator.cluster.place import check_place
+from simulator.competition import PlayState, RunSpec, run_specs
 from task.layout import Layout
 from task.phases import DEV, TRAINING
 
@@ -94,7 +95,8 @@ def scaled_specs(systems: Sequence[str], seeds: int, rounds: int) -> list[RunSpe
 
 def play(given: argparse.Namespace) -> Replay:
     """Play or resume the competition, phase by phase; return it as far as it has come."""
-    run_specs(given.systems, given.seeds)  # first: a wrong name is told before anything is made
+    check_place(given.on)  # first: what is wrong is told before anything is made
+    run_specs(given.systems, given.seeds)
     options = task_options(given)
     claim_folder(given.folder, options)
     task = Task.open(given.task) if given.task else make_task(given.folder / "task", given)
@@ -109,7 +111,7 @@ def play(given: argparse.Namespace) -> Replay:
         models |= train_models(competition, specs, task, given.steps)
         check_settings_of_runs(competition, specs)
         left = [] if is_interrupted else specs
-        statuses = compete(competition, left, processes=given.processes, watch=print_end)
+        statuses = play_runs(competition, left, given)
         phases[name] = read_phase(competition, [spec.label for spec in specs])
         failures |= {f"{one.spec.label}, {name}": one.message for one in statuses if one.state is PlayState.FAILED}
         is_interrupted |= any(one.state is PlayState.INTERRUPTED for one in statuses)

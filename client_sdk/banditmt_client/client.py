@@ -80,6 +80,11 @@ class Client:
     ) -> None:
         self.close()
 
+    @property
+    def connection(self) -> Connection:
+        """The transport of this client, for a program that passes calls on."""
+        return self._connection
+
     def close(self) -> None:
         """Close the connection. Later calls of the client and its runs raise ``OrderError``."""
         self._connection.close()

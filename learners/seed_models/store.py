@@ -29,11 +29,11 @@ class ModelStore:
     def load(self, model: SeedModel[ModelT]) -> ModelT:
         """Return a copy of the model: a learner that changes it changes no other learner's."""
         with advise_pretrain():
-            return model.load(self._existing_path(model))
+            return model.load(self.existing_path(model))
 
     def digest(self, model: SeedModel[Any]) -> str:
         """Return the SHA-256 of the model's file, which tells it from one that was trained otherwise."""
-        with self._existing_path(model).open("rb") as file:
+        with self.existing_path(model).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def check(self, wanted: Iterable[SeedModel[Any]], settings: BuildSettings) -> None:
@@ -53,7 +53,8 @@ class ModelStore:
             f"choose another folder, or {option}"
         )
 
-    def _existing_path(self, model: SeedModel[Any]) -> Path:
+    def existing_path(self, model: SeedModel[Any]) -> Path:
+        """Return the file of a seed model. Raises LearnerError if it does not exist."""
         path = self.path(model)
         if not path.exists():
             raise LearnerError(f"there is no seed model {model} in {self.folder}: {model.advice}")

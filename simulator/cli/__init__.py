@@ -21,7 +21,7 @@ from lambdas.store import StoreAddressError
 from learners.errors import LearnerError, SettingError, UnknownSystemError
 from simulator.cli import admin, corpus, demo, evaluate, leaderboard, offline, offsets, playing, serve, systems
 from simulator.cli.extras import describe_missing
-from simulator.errors import SimulatorError, TrackingError
+from simulator.errors import PlaceError, SimulatorError, TrackingError
 from task.feedback import FeedbackError
 from task.layout import LayoutError
 from task.public_texts import PublicTextError
@@ -46,6 +46,7 @@ EXPECTED_ERRORS: tuple[type[Exception], ...] = (
 WRONG_USAGE: tuple[type[Exception], ...] = (
     BadRequestError,  # an invalid name
     ConfigurationError,
+    PlaceError,
     PublicTextError,
     SettingError,
     StoreAddressError,

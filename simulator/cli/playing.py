@@ -57,6 +57,15 @@ UrlOption = Annotated[
         help="Play over HTTP at this address, instead of in process. --task and --store override the variable.",
     ),
 ]
+OnOption = Annotated[
+    str | None,
+    typer.Option(
+        "--on",
+        metavar="ray[:ADDRESS]",
+        help="Play on a Ray cluster: HOST:PORT of its head node, or auto on it. Default: one of this machine alone.",
+        show_default=False,
+    ),
+]
 ApiKeyOption = Annotated[str | None, typer.Option("--api-key", help=f"The API key for --url. Default: {KEY_VARIABLE}.")]
 
 
@@ -110,7 +119,10 @@ def compete(
     ] = 1,
     assignments: SetOption = None,
     config: ConfigOption = None,
-    processes: Annotated[int | None, typer.Option(help="Runs at a time. Default: the number of cores.", min=1)] = None,
+    processes: Annotated[
+        int | None, typer.Option(help="Runs at a time. Default: the number of cores; with --on, all.", min=1)
+    ] = None,
+    on: OnOption = None,
     track: TrackOption = None,
     models: ModelsOption = DEFAULT_MODELS,
     runs: RunsOption = DEFAULT_RUNS,
@@ -118,12 +130,14 @@ def compete(
 ) -> None:
     """Play many runs side by side. If it is interrupted, the same command resumes it."""
     from simulator import competition as competitions
+    from simulator.cluster.place import check_place, open_place
 
+    check_place(on, tracker=track)
     competition = competitions.Competition(store, phase, models, runs, tracker=_check_tracker(track))
     specs = competition.under_begun_names(competitions.run_specs(systems, seeds, _settings(config, assignments)))
     competition = _at_service(context, competition, systems, task, url, api_key)
-    with run_bars(competition, specs) as watch:
-        statuses = competitions.compete(competition, specs, processes=processes, watch=watch)
+    with open_place(on) as start, run_bars(competition, specs) as watch:
+        statuses = competitions.compete(competition, specs, processes=processes, watch=watch, start=start)
     _print_results(statuses, as_json=as_json)
 
 

@@ -84,6 +84,7 @@ def test_an_interrupt_before_the_runs_is_told_in_one_line(finished_study, part, 
             ["--rounds", "2803", "--systems", "copy-source", "nope"],
             "^there is no system 'nope'; there are copy-source, ",
         ),
+        (["--on", "spark"], "^--on is ray or ray:ADDRESS, but got 'spark'$"),
     ],
 )
 def test_wrong_options_are_refused_in_one_line(options, complaint, tmp_path):

@@ -13,10 +13,10 @@ from tests.learners.tiny import PRETRAINING, SETTINGS, sentences
 LAYOUTS = {"mock": Layout.plain(5), "dev": Layout(3, 4, 9), "training": Layout(2, 3, 6)}
 
 
-def write_task(path, seed=0):
-    """Write a task whose dev phase has 30 rounds of German in seven words."""
+def write_task(path, seed=0, layouts=LAYOUTS):
+    """Write a task of German in seven words; its dev phase has 30 rounds unless the layouts say otherwise."""
     with TaskWriter(path, description(seed=seed)) as writer:
-        for number, (part, layout) in enumerate(LAYOUTS.items()):
+        for number, (part, layout) in enumerate(layouts.items()):
             served = in_served_order(sentences(layout.distinct, seed=10 + number), layout, part)
             writer.add(part, write_pairs(writer.directory, part, ("de", "en"), served), layout)
         pairs = sentences(200, seed=seed)
@@ -24,9 +24,9 @@ def write_task(path, seed=0):
     return path
 
 
-def make_competition(folder, models=(), phase="dev", seed=0):
+def make_competition(folder, models=(), phase="dev", seed=0, layouts=LAYOUTS):
     """Return a competition on a store with the task, and with these seed models."""
-    task = write_task(folder / "task", seed)
+    task = write_task(folder / "task", seed, layouts)
     address = f"sqlite:{folder / 'store'}?synchronous=normal"
     store = open_store(address)
     load_task(store, task)

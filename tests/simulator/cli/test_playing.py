@@ -105,7 +105,7 @@ def test_compete_prints_a_failure_while_other_runs_play(terminal, capsys, task, 
     monkeypatch.setenv("COLUMNS", "40")
     outputs = []
 
-    def one_failure(_competition, specs, *, processes, watch):
+    def one_failure(_competition, specs, *, processes, watch, start):
         failed = RunStatus(specs[0], PlayState.FAILED, message="its process died [-9],\nwith a second line")
         watch(failed)
         outputs.append(capsys.readouterr())
