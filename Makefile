@@ -9,7 +9,7 @@ BUNDLE := build/bundle
 PACKAGES := task corpora lambdas leaderboard learners simulator client_sdk/banditmt_client benchmarks tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench bench-full bench-archive attacks load bench-http simulate simulate-bugs soak audit study-learning study-learning-debian study-smt study-smt-debian \
+.PHONY: help setup demo test lint format bench bench-full bench-archive attacks load bench-http bench-cluster simulate simulate-bugs soak audit study-learning study-learning-debian study-smt study-smt-debian \
 	study-champion study-context study-adaptation study-wmt17 study-wmt17-full study-offline serve screenshots recording learning-figure openapi template-check extras-check packages-check lock clean
 .PRECIOUS: .venv-%/.ready
 
@@ -45,7 +45,7 @@ format: setup  ## format the code and fix what ruff can fix
 	$(BIN)/ruff format .
 
 bench: setup  ## run all benchmarks; each result is a ratio to a named rival
-	@for bench in $(filter-out benchmarks/attacks.py benchmarks/cost.py benchmarks/full_scale.py benchmarks/gateway.py benchmarks/load.py benchmarks/round_cost.py,$(wildcard benchmarks/[!_]*.py)); do echo; echo "== $$bench"; $(BIN)/python -m "benchmarks.$$(basename $$bench .py)" || exit 1; done
+	@for bench in $(filter-out benchmarks/attacks.py benchmarks/cluster.py benchmarks/cost.py benchmarks/full_scale.py benchmarks/gateway.py benchmarks/load.py benchmarks/round_cost.py,$(wildcard benchmarks/[!_]*.py)); do echo; echo "== $$bench"; $(BIN)/python -m "benchmarks.$$(basename $$bench .py)" || exit 1; done
 
 bench-full: setup  ## play the full training phase on SQLite (some minutes)
 	$(BIN)/python -m benchmarks.full_scale
@@ -61,6 +61,9 @@ load: setup  ## load test over HTTP with 1 to 64 clients (SECONDS=5 per step)
 
 bench-http: setup .venv-http/.ready  ## compare our HTTP server with h11, uvicorn and granian: speed and strictness
 	$(BIN)/python -m benchmarks.http_servers
+
+bench-cluster: .venv-ray/.ready  ## compare a run on Ray with the same run in a process: overhead, and equality of ledger and model
+	.venv-ray/bin/python -m benchmarks.cluster
 
 simulate: setup  ## simulate competitions on virtual time with new random seeds, and check the rules (SECONDS=60)
 	$(BIN)/python -m tests.simulation.simulate --seconds $(or $(SECONDS),60)
@@ -159,7 +162,7 @@ $(SAM_READY): requirements-sam.lock
 
 # Environments with just one extra, for the tests of what needs it: tests/extras/test_NAME.py runs in .venv-NAME. They are kept,
 # and built again only when a lock file or a pyproject.toml changes.
-EXTRAS := gymnasium trackers optuna huggingface trl
+EXTRAS := gymnasium trackers optuna huggingface trl ray
 
 .venv-%/.ready: requirements-%.lock pyproject.toml client_sdk/pyproject.toml
 	$(PYTHON) -m venv .venv-$*

@@ -9,6 +9,7 @@ NEEDS = {
     "test_gymnasium.py": "gymnasium",
     "test_huggingface.py": "transformers",
     "test_optuna.py": "optuna",
+    "test_ray.py": "ray",
     "test_trackers.py": "tensorboard",
     "test_trl.py": "trl",
 }
