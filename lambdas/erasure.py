@@ -1,10 +1,10 @@
 """Erase a participant: replace the name by a pseudonym everywhere, for good, and keep everything that was played.
 
-The pseudonym says nothing about the participant. Profiles of the team and its systems are deleted. Rounds, sums,
-statistics and the leaderboard stay as they are, and can still be verified. Translations stay, because the scores follow
-from them. Run ids stay too, because feedback noise is drawn with them. Run ids, and the hash that reserves the erased
-name, are hashes of the name: they can confirm a guessed name, but do not reveal it. A withdrawn run stays withdrawn,
-but the reason is replaced, since it may name the participant.
+The pseudonym says nothing about the participant. Profiles of the team and its systems are deleted, but for the
+consistency that was measured. Rounds, sums, statistics and the leaderboard stay as they are, and can still be verified.
+Translations stay, because the scores follow from them. Run ids stay too, because feedback noise is drawn with them. Run
+ids, and the hash that reserves the erased name, are hashes of the name: they can confirm a guessed name, but do not
+reveal it. A withdrawn run stays withdrawn, but the reason is replaced, since it may name the participant.
 
 A warm function may accept the keys of a disabled participant until its cache expires, and may then still be busy with a
 request. Whatever it writes meanwhile has the name: further runs, and on DynamoDB rounds. So an erasure first writes its
@@ -28,6 +28,7 @@ from lambdas.service import STALENESS_SECONDS
 from lambdas.store import documents
 from lambdas.store.interface import Store
 from lambdas.withdrawals import Withdrawals
+from leaderboard.profiles import SystemProfile
 
 REQUEST_SECONDS = 10.0  # the longest that a function works on a request: the timeout in the template
 SETTLING_SECONDS = STALENESS_SECONDS + REQUEST_SECONDS  # from the plan of an erasure to its first change
@@ -70,6 +71,7 @@ class Eraser:
         self._settle(plan)
         pseudonym = Participant(plan.pseudonym, plan.created_at, disabled=True, erased_name_hash=name_hash(name))
         self._registry.create_participant(pseudonym)
+        self._keep_consistency(plan)
         self._profiles.delete(name)
         for record in records:
             self._move_runs(record, plan)
@@ -131,3 +133,10 @@ class Eraser:
             if role.participant == plan.name:
                 system = plan.systems.get(role.system, role.system)
                 self._registry.set_role(plan.pseudonym, system, role.kind, role.family)
+
+    def _keep_consistency(self, plan: ErasurePlan) -> None:
+        """Keep what the organiser measured of systems: it is a number of the leaderboard, and says no name."""
+        for profile in self._profiles.systems():
+            if profile.participant == plan.name and profile.consistency:
+                system = plan.systems.get(profile.system, profile.system)
+                self._profiles.write(SystemProfile(plan.pseudonym, system, consistency=profile.consistency))
