@@ -239,7 +239,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--lines", type=int, default=1_000, help="of the dev phase to translate (%(default)s)")
     parser.add_argument("--groups", type=int, help="of each contrastive set (default: all)")
     parser.add_argument("--size", type=Size, choices=list(Size), default=Size.SMALL, help="of models (%(default)s)")
-    parser.add_argument("--steps", type=int, default=4_000, help="a bound on those of a training (%(default)s)")
+    parser.add_argument("--steps", type=int, default=3_000, help="a bound on those of a training (%(default)s)")
     parser.add_argument("--rounds", type=int, default=1_500, help="of learning from rewards (%(default)s)")
     parser.add_argument("--seeds", type=int, default=3, help="(%(default)s)")
     parser.add_argument("--processes", type=int, default=2, help="models at a time (%(default)s)")
