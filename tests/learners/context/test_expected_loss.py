@@ -7,6 +7,7 @@ import torch
 
 from learners.bandit.control_variates import RunningMean
 from learners.bandit.optimiser import Method, OptimiserConfig
+from learners.context.examples import Example
 from learners.context.expected_loss import ContextExpectedLossConfig, ContextExpectedLossLearner
 from learners.context.translator import ContextTranslator
 from learners.contract import Feedback, Sentence
@@ -53,7 +54,7 @@ def test_without_documents_cadec_is_its_base_model():
     translator = tiny.two_pass()
     before = translator.parameters.vector.detach().clone()
     found = play(learner_of(translator), range(4), document=None)
-    assert found == translator.base.translate([tiny.Example(source) for source in SOURCES[:4]])
+    assert found == translator.base.translate([Example(source) for source in SOURCES[:4]])
     assert torch.equal(translator.parameters.vector, before)
 
 

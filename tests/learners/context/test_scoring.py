@@ -44,9 +44,14 @@ def test_candidates_of_a_group_have_the_losses_that_they_have_alone(kind):
 @pytest.mark.parametrize("kind", list(tiny.KINDS))
 def test_each_source_in_its_context_is_read_once(kind, monkeypatch):
     translator = tiny.KINDS[kind]()
-    read = []
+    read: list[Example] = []
     encode = translator.encode
-    monkeypatch.setattr(translator, "encode", lambda examples: read.extend(examples) or encode(examples))
+
+    def recorded(examples):
+        read.extend(examples)
+        return encode(examples)
+
+    monkeypatch.setattr(translator, "encode", recorded)
     losses = translator.sentence_losses([*candidates(), *candidates()[:3]])
     assert len(read) == (1 if kind == "sentence" else 2)  # without context, both groups read the same
     assert losses[-3:] == losses[:3]  # equal examples are scored once

@@ -22,7 +22,7 @@ def count_matches(right, joined):
 def enumerate_posteriors(words, adjacent):
     """Return, by matches, their probability, and the mass of right words, of right pairs and of joined pairs."""
     n = len(words)
-    found = {}
+    found: dict[tuple[int, ...], np.ndarray] = {}
     for right, broken in product(product((0, 1), repeat=n), product((0, 1), repeat=n)):
         both = [int(k > 0 and right[k] and right[k - 1]) for k in range(n)]
         if any(not pair and is_broken for pair, is_broken in zip(both, broken, strict=True)):
