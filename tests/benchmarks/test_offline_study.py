@@ -138,9 +138,9 @@ def test_all_systems_of_the_study_exist():
 @pytest.fixture
 def small_study(monkeypatch, tmp_path):
     """A study of one text, with few systems, that plays in this process; return its command."""
-    monkeypatch.setattr(small_task, "LAYOUTS", {**small_task.LAYOUTS, "dev": Layout.plain(150)})
     (tmp_path / "study" / "shop").mkdir(parents=True)
-    small_task.write_task(tmp_path / "study" / "shop" / "task")
+    layouts = {**small_task.LAYOUTS, "dev": Layout.plain(150)}
+    small_task.write_task(tmp_path / "study" / "shop" / "task", layouts=layouts)
     for name, value in {
         "STATIC_SYSTEMS": ("BNMT-static", "BNMT-control"),
         "LEARNERS": ("BNMT-EL-VALUE",),

@@ -39,6 +39,7 @@ def test_systems_are_listed_with_their_origin_seed_models_control_and_family(cap
         "oracle": "SMT-oracle",
         "k_best_oracle": "SMT-k-best-oracle",
         "full_information": "SMT-full-information",
+        "post_edits": "SMT-ADAPT-full-information",
         "continued_training": None,
     }
     assert [one["name"] for one in listed if one["oracle"]] == [
