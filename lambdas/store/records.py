@@ -2,16 +2,20 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import Field, fields
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from lambdas.store.documents import DocumentKind
 from lambdas.store.interface import StoreError
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
-Record = TypeVar("Record", bound="DataclassInstance")
+class Dataclass(Protocol):
+    """Any instance of a dataclass; the standard library has no name for it."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+
+Record = TypeVar("Record", bound=Dataclass)
 
 
 @contextmanager
